@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import macekit
 from benchmarks.harness import Run, table
 from benchmarks.processes import family_of, kibibytes, watched
-from estimators.sample.counting import finest_exponent
+from estimators.sample.grid import finest_exponent
 
 OPTIONS = {
     "rows": (1_000_000, 20_000),

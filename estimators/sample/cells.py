@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
-from estimators.python.dataclass import asdict, dataclass
-from estimators.sample.frequent import CROWD, RARE, Frequent, from_dicts
+from estimators.python.dataclass import dataclass
+from estimators.sample.grid import Grid
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 
@@ -114,72 +114,6 @@ class Intervals:
     def to_dict(self) -> dict[str, object]:
         """Cuts as plain numbers."""
         return {"kind": self.kind, "cuts": self.cuts.tolist()}
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Cells [k, k+1) times 2**exponent for the integer keys k that occur.
-
-    The step is a power of two and the origin is 0, so two grids always agree: the finer one halves
-    its resolution by shifting its keys, exactly, in any order (floor of a floor is a floor).
-
-    Attributes:
-        exponent: The step is 2 to this power.
-        keys: Which cells, ascending.
-        frequent: Scores within them that many records have.
-    """
-
-    exponent: int
-    keys: Integers
-    frequent: Frequent = ()
-    kind: ClassVar[str] = "grid"
-    ordered: ClassVar[bool] = True
-
-    @property
-    def size(self) -> int:
-        """Number of occupied cells."""
-        return len(self.keys)
-
-    @property
-    def lower_edges(self) -> Floats:
-        """Left edge of each cell."""
-        return np.ldexp(self.keys.astype(np.float64), self.exponent)
-
-    def locate(self, scores: NDArray[np.generic]) -> Integers:
-        """Cell of each score, -1 where no record fell."""
-        with np.errstate(over="ignore"):  # the end of the last cell may be beyond what floats hold
-            beside = np.ldexp(np.array([self.keys[0] - 1, self.keys[-1] + 1], dtype=float), self.exponent)
-        near = np.clip(np.asarray(scores, dtype=np.float64), *beside)  # a key further out may be no integer
-        keys = grid_keys(near, self.exponent)
-        at = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
-        return np.where(self.keys[at] == keys, at, -1)
-
-    def select(self, keep: Integers) -> Grid:
-        """Only the keys named."""
-        return Grid(self.exponent, self.keys[keep], self.frequent)
-
-    def with_crowds_only(self, pooled: Integers) -> Grid:
-        """The same, with only those of the frequent scores whose cell is crowded by so many records in each."""
-        if not self.frequent:
-            return self
-        at = self.locate(np.array([each.score for each in self.frequent]))
-        dense = pooled[at] > max(RARE, CROWD * int(pooled.sum()))
-        some = tuple(each for each, own in zip(self.frequent, dense.tolist(), strict=True) if own)
-        return Grid(self.exponent, self.keys, some)
-
-    def of_one_score(self) -> Integers:
-        """Records in each cell that are known to have one score: the most that have the same."""
-        most = np.zeros(self.size, dtype=np.int64)
-        if self.frequent:
-            at = self.locate(np.array([each.score for each in self.frequent]))
-            occupied = at >= 0
-            np.maximum.at(most, at[occupied], np.array([each.records for each in self.frequent])[occupied])
-        return most
-
-    def to_dict(self) -> dict[str, object]:
-        """Exponent and keys, and the frequent scores where there are some."""
-        value = {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
-        return value | ({"frequent": [asdict(each) for each in self.frequent]} if self.frequent else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,32 +249,12 @@ def places(own: Cells, whole: Cells) -> Integers:
     """
     match own, whole:
         case Grid(), Grid():
-            return np.searchsorted(whole.keys, own.keys >> (whole.exponent - own.exponent))
+            return whole.locate(own.lower_edges)
         case Categories(), Categories():
             return np.searchsorted(whole.labels, own.labels.astype(whole.labels.dtype))
         case Lattice(), Lattice():
             return np.searchsorted(whole.keys, own.keys)
     return np.arange(whole.size)  # cells that merge only if they are the same
-
-
-def grid_keys(scores: Floats, exponent: int) -> Integers:
-    """floor(score / 2**exponent): exact, because scaling by a power of two does not round, or rounds to 0."""
-    scaled = np.multiply(scores, 2.0**-exponent)
-    keys = np.floor(scaled, out=scaled)
-    return mend_underflow(keys, scores, exponent).astype(np.int64)
-
-
-def grid_ends(low: float, high: float, exponent: int) -> tuple[int, int]:
-    """The keys of two scores."""
-    first, last = grid_keys(np.array([low, high]), exponent).tolist()
-    return first, last
-
-
-def mend_underflow(keys: Floats, scores: Floats, exponent: int) -> Floats:
-    """The same keys, in place, with -1 for scores just below 0 that a large step took to 0: their cell ends there."""
-    if exponent > 0:
-        keys[(keys == 0) & (scores < 0)] = -1
-    return keys
 
 
 def cells_from_dict(value: dict[str, object]) -> Cells:
@@ -356,11 +270,7 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         if kind == Intervals.kind:
             return Intervals(np.asarray(value["cuts"], dtype=np.float64))
         if kind == Grid.kind:
-            exponent = int(value["exponent"])  # type: ignore[call-overload]
-            keys = _ascending(np.asarray(value["keys"], dtype=np.int64), "i")
-            if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
-                raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
-            return Grid(exponent, keys, from_dicts(value.get("frequent", ())))
+            return Grid.from_dict(value)
         if kind == Lattice.kind:
             low, high = (np.asarray(value[end], dtype=np.float64) for end in ("low", "high"))
             bins = int(value["bins"])  # type: ignore[call-overload]

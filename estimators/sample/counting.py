@@ -9,22 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample import doubts
-from estimators.sample.cells import (
-    Boxes,
-    Categories,
-    Cells,
-    Grid,
-    Intervals,
-    Lattice,
-    Values,
-    grid_ends,
-    grid_keys,
-)
-from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import crowded, in_cells
+from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
+from estimators.sample.counts import Counts
+from estimators.sample.grid import GRID_CELLS, SMALL_INTEGER_RANGE
 from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import BLOCK, intervals_of
+from estimators.sample.stream import CountStream
 from estimators.statement import Caution
 
 __all__ = [
@@ -44,12 +35,6 @@ EXACT_RECORDS = 2**17
 
 HEAVY = 4096
 """One record in so many is the most that such a cell holds, if it is not one score."""
-
-SMALL_INTEGER_RANGE = 2**20
-"""Integers spanning less than this are counted by index, without sorting."""
-
-FEW_ON_GRID = 2**12
-"""Fewer records than this are sorted into the cells of a grid, rather than every cell of it counted."""
 
 LATTICE_KEYS = 2**62
 
@@ -318,26 +303,6 @@ def _unlike_sides(a: Floats, b: Floats) -> tuple[Caution, ...]:
     return (*doubts.of_ranges(a, b), *doubts.of_precision(a, b), *doubts.of_order(a, b))
 
 
-def finest_exponent(low: float, high: float) -> int:
-    """The exponent of the finest grid of at most ``GRID_CELLS`` cells that holds both ends, and floats between.
-
-    Args:
-        low: Least score.
-        high: Largest score.
-
-    Example:
-        >>> from estimators.sample.counting import finest_exponent
-        >>> finest_exponent(0.0, 1.0), finest_exponent(-3.0, 3.0)
-        (-15, -13)
-    """
-    exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
-    while True:
-        first, last = grid_ends(low, high, exponent)
-        if last - first < GRID_CELLS:
-            return exponent
-        exponent += 1
-
-
 def by_grid(scores: Scores) -> Counts:
     """A grid of power-of-two step: counts of shards that merge without an agreed range or a first pass.
 
@@ -356,21 +321,7 @@ def by_grid(scores: Scores) -> Counts:
         >>> merged.n_members, round(advantage(merged).value, 1)
         (2000, 0.4)
     """
-    a, b = _line(scores)
-    low, high = float(min(a.min(), b.min())), float(max(a.max(), b.max()))
-    exponent = finest_exponent(low, high)
-    keys = grid_keys(a, exponent), grid_keys(b, exponent)
-    if len(a) + len(b) < FEW_ON_GRID:
-        occupied, cell = np.unique(np.concatenate(keys), return_inverse=True)
-        columns = [np.bincount(own, minlength=len(occupied)) for own in np.split(cell.reshape(-1), [len(a)])]
-    else:
-        first, last = grid_ends(low, high, exponent)
-        columns = [np.bincount(own - first, minlength=last - first + 1) for own in keys]
-        occupied_at = np.flatnonzero(columns[0] + columns[1])
-        columns, occupied = [column[occupied_at] for column in columns], first + occupied_at
-    dense = crowded(columns[0] + columns[1], len(a) + len(b))
-    grid = Grid(exponent, occupied, in_cells((a, b), keys, occupied[dense].tolist()))
-    return Counts(columns[0], columns[1], grid.with_crowds_only(columns[0] + columns[1]))
+    return CountStream.on_grid().plus(*_line(scores)).counts()
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:

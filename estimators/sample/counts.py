@@ -7,6 +7,7 @@ would have on records (docs/methods.md, section 1).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -23,15 +24,21 @@ from estimators.errors import (
     require_count,
 )
 from estimators.python.dataclass import dataclass, field
-from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
+from estimators.sample.cells import (
+    Categories,
+    Cells,
+    Intervals,
+    Lattice,
+    Values,
+    cells_from_dict,
+    places,
+)
 from estimators.sample.doubts import of_grid, of_values
-from estimators.sample.frequent import together
+from estimators.sample.frequent import Frequent, together
+from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
 from estimators.sample.splits import splitter
 from estimators.statement import Caution
-
-GRID_CELLS = 2**16
-"""A growing grid spans at most this many cells, then halves its resolution."""
 
 CROWDED = 5
 """Records a cell should hold on average."""
@@ -206,16 +213,8 @@ class Counts:
             )
         ours, theirs = self.cells, other.cells
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
-            exponent = max(ours.exponent, theirs.exponent)
-            a, b = ours.keys >> (exponent - ours.exponent), theirs.keys >> (exponent - theirs.exponent)
-            first, last = min(int(a[0]), int(b[0])), max(int(a[-1]), int(b[-1]))
-            shift = 0
-            while (last >> shift) - (first >> shift) >= GRID_CELLS:
-                shift += 1
-            frequent = together([ours.frequent, theirs.frequent])
-            return self._union(
-                other, a >> shift, b >> shift, lambda keys: Grid(exponent + shift, keys, frequent)
-            )
+            several = [(ours, self.members, self.nonmembers), (theirs, other.members, other.nonmembers)]
+            return Counts.of_grids(several, together([ours.frequent, theirs.frequent]))
         if (
             isinstance(ours, Intervals)
             and isinstance(theirs, Intervals)
@@ -255,6 +254,23 @@ class Counts:
             + ("" if ours.kind != theirs.kind else " that were cut elsewhere; count both on the same cells"),
             field="counts",
         )
+
+    @classmethod
+    def of_grids(cls, several: Sequence[tuple[Grid, Integers, Integers]], frequent: Frequent) -> Counts:
+        """Counts of all records of several samples, in any order.
+
+        Args:
+            several: The cells of each, and the member and nonmember records in each of them.
+            frequent: The frequent scores of all records.
+        """
+        grids = [grid for grid, _, _ in several]
+        whole = grid_of_all(grids, frequent)
+        columns = np.zeros((2, whole.size), dtype=np.int64)
+        for grid, *sides in several:
+            at = places(grid, whole)
+            for column, side in zip(columns, sides, strict=True):
+                np.add.at(column, at, side)
+        return cls(columns[0], columns[1], whole)
 
     def _union(self, other: Counts, a: NDArray[np.generic], b: NDArray[np.generic], make: object) -> Counts:
         keys, at = np.unique(np.concatenate([a, b]), return_inverse=True)

@@ -6,7 +6,7 @@ then be taken to hide something, and none is taken for a single value that is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -112,24 +112,6 @@ def crowded(pooled: Integers | Floats, records: int) -> list[int]:
         return []
     at: list[int] = np.flatnonzero(pooled > CROWD * records).tolist()
     return at
-
-
-def in_cells(sides: tuple[Floats, Floats], keys: tuple[Integers, Integers], cells: Iterable[int]) -> Frequent:
-    """The score in the middle of each of these cells, and how many records have it.
-
-    Args:
-        sides: Scores of members and of nonmembers.
-        keys: The cell of each.
-        cells: The cells to look into.
-    """
-
-    def each_cell() -> Iterator[FrequentScore]:
-        for cell in cells:
-            inside = [side[own == cell] for side, own in zip(sides, keys, strict=True)]
-            score = middle(np.concatenate(inside))
-            yield FrequentScore(score, *(int(np.count_nonzero(side == score)) for side in inside))
-
-    return frequent_enough(together((each,) for each in each_cell()), len(sides[0]) + len(sides[1]))
 
 
 def after_piece(

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers, is_masked
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.python.dataclass import dataclass
-from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
+from estimators.sample.cells import Boxes, Categories, Cells, Lattice
 from estimators.sample.counts import Counts
+from estimators.sample.grid import Grid
 from estimators.sample.integers import as_64_bit, as_text, exact_array, or_infinite
 from estimators.sample.scores import ArgumentScores, Query, Scores
 
@@ -38,10 +39,8 @@ class SampleRange:
             if isinstance(data.cells, Lattice):
                 return cls(np.atleast_1d(data.cells.low), np.atleast_1d(data.cells.high))
             if isinstance(data.cells, Grid):
-                ends = np.ldexp(
-                    np.array([data.cells.keys[0], data.cells.keys[-1] + 1], dtype=float), data.cells.exponent
-                )
-                return cls(ends[:1], np.nextafter(ends[1:], -np.inf))
+                low, high = data.cells.lower_edges[:1], data.cells.upper_edges[-1:]
+                return cls(low, np.nextafter(high, -np.inf))
             return None
         if data.query is Query.DISCRETE:
             return None

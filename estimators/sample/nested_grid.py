@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from estimators.arrays import Floats, Integers
-from estimators.python.dataclass import dataclass
-from estimators.sample.cells import Grid, Intervals
+from estimators.arrays import Integers
+from estimators.python.dataclass import dataclass, replace
+from estimators.sample.cells import places
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import of_grid, of_values
 from estimators.sample.frequent import CROWD, RARE, frequent_enough, together
+from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.parts import Part
-from estimators.statement import Caution
 
 MOST_TIMES = 4
 """Times that cells are cut again; each makes them up to 2^16 times as narrow."""
@@ -21,22 +21,18 @@ MOST_TIMES = 4
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NestedGrid:
-    """Cells of several grids, in order: each is [k, k+1) times 2**exponent, and none lies in another.
+    """Cells of several grids, with the records of each group in each of them.
 
     Which cells are cut again depends on how many records they hold in all, never on who is a member: cells of one score
     are left, which to cut would not change.
 
     Attributes:
-        exponents: Of the step of each cell's grid.
-        keys: The place of each cell on its grid.
+        cells: In order, with the frequent scores.
         tables: Records of each side, of each group, in each cell; where nobody asks about groups, of a single one.
-        unlike: Records of both sides in each cell that are not known to have the same score.
     """
 
-    exponents: Integers
-    keys: Integers
+    cells: Grid
     tables: Integers
-    unlike: Integers
 
     @classmethod
     def of(cls, groups: Sequence[Part | None]) -> NestedGrid:
@@ -46,40 +42,31 @@ class NestedGrid:
             groups: The records of each group, each on a grid; None where there are none.
         """
         full = {place: part for place, part in enumerate(groups) if part is not None}
-        exponent = max(part.exponent for part in full.values())
-        moved = {
-            place: part.keys.astype(np.int64) >> min(exponent - part.exponent, 63)
-            for place, part in full.items()
-        }
-        keys = np.unique(np.concatenate([*moved.values()]))
-        tables = np.zeros((2, len(groups), len(keys)), dtype=np.int64)
+        cells = grid_of_all([part.grid for part in full.values()])
+        tables = np.zeros((2, len(groups), cells.size), dtype=np.int64)
         for place, part in full.items():
-            at = keys.searchsorted(moved[place])
+            at = places(part.grid, cells)
             np.add.at(tables[0, place], at, part.members)
             np.add.at(tables[1, place], at, part.nonmembers)
-        pooled = tables.sum(axis=(0, 1))
-        frequent = frequent_enough(together(part.frequent for part in full.values()), int(pooled.sum()))
-        unlike = pooled - Grid(exponent, keys, frequent).of_one_score()
-        return cls(np.full(len(keys), exponent, dtype=np.int64), keys, tables, unlike)
-
-    @property
-    def edges(self) -> Floats:
-        """Where each cell begins."""
-        return np.ldexp(self.keys.astype(np.float64), self.exponents)
+        frequent = frequent_enough(together(part.frequent for part in full.values()), int(tables.sum()))
+        return cls(replace(cells, frequent=frequent), tables)
 
     def crowds(self) -> list[int]:
-        """Cells that are not known to be of one score and crowded: by all records, or by those of a group."""
+        """Cells that are not known to be of one score and crowded."""
+        unlike = self.tables.sum(axis=(0, 1)) > self.cells.of_one_score()
+        crowds: list[int] = np.flatnonzero(self._crowded() & unlike).tolist()
+        return crowds
+
+    def _crowded(self) -> NDArray[np.bool_]:
+        """Whether each cell is crowded: by all records, or by those of a group."""
         own = self.tables.sum(axis=0)
         pooled = np.concatenate([own, own.sum(axis=0, keepdims=True)])
         many = np.maximum(RARE, CROWD * pooled.sum(axis=1, keepdims=True))
-        places: list[int] = np.flatnonzero((pooled > many).any(axis=0) & (self.unlike > 0)).tolist()
-        return places
+        return np.asarray((pooled > many).any(axis=0))
 
     def range_of(self, place: int) -> tuple[float, float]:
         """Where a cell begins and ends."""
-        with np.errstate(over="ignore"):  # the end of the last cell may be beyond what floats hold
-            low, high = np.ldexp(self.keys[place] + np.array([0.0, 1.0]), self.exponents[place]).tolist()
-        return low, high
+        return float(self.cells.lower_edges[place]), float(self.cells.upper_edges[place])
 
     def cut(self, finer: Mapping[int, Sequence[Part | None]]) -> NestedGrid:
         """The same with the cells of finer grids in place of some cells.
@@ -94,27 +81,27 @@ class NestedGrid:
             for place, grid in grids.items()
             if (grid.tables.sum(axis=2) == self.tables[:, :, place]).all()
         }
-        several = [self._some(np.delete(np.arange(len(self.keys)), [*same])), *same.values()]
-        names = ("exponents", "keys", "tables", "unlike")
-        whole = NestedGrid(
-            *(np.concatenate([getattr(each, name) for each in several], axis=-1) for name in names)
+        left = np.delete(np.arange(self.cells.size), [*same])
+        several = [self.cells.select(left), *(grid.cells for grid in same.values())]
+        steps, keys = (
+            np.concatenate(each) for each in zip(*((own.steps, own.keys) for own in several), strict=True)
         )
-        return whole._some(whole.edges.argsort(kind="stable"))
+        tables = np.concatenate([self.tables[..., left], *(grid.tables for grid in same.values())], axis=-1)
+        at = self._places_of_frequent()
+        others = [each for each, own in zip(self.cells.frequent, at, strict=True) if own not in same]
+        whole = Grid.of_steps(
+            steps, keys, together([tuple(others), *(grid.cells.frequent for grid in same.values())])
+        )
+        in_order = whole.lower_edges.argsort(kind="stable")
+        return NestedGrid(whole.select(in_order), tables[..., in_order])
 
-    def _some(self, places: Integers) -> NestedGrid:
-        columns = (self.exponents, self.keys, self.tables, self.unlike)
-        return NestedGrid(*(column[..., places] for column in columns))
+    def _places_of_frequent(self) -> list[int]:
+        at: list[int] = self.cells.locate(np.array([each.score for each in self.cells.frequent])).tolist()
+        return at
 
     def counts(self) -> Counts:
-        """The records of all groups in these cells as intervals, with the caution if one of them is still crowded."""
+        """The records of all groups, with the caution if a cell is still crowded."""
+        crowded, at = self._crowded(), self._places_of_frequent()
+        some = tuple(each for each, own in zip(self.cells.frequent, at, strict=True) if crowded[own])
         members, nonmembers = self.tables.sum(axis=1)
-        doubts = (
-            *of_values(members, nonmembers, ordered=True),
-            *of_grid(self.unlike, int(members.sum() + nonmembers.sum())),
-        )
-        return Counts.trusted(members, nonmembers, Intervals(self.edges[1:]), doubts)
-
-    def doubts_of(self, place: int) -> tuple[Caution, ...]:
-        """The same caution of a group."""
-        pooled = self.tables[:, place].sum(axis=0)
-        return of_grid(np.minimum(pooled, self.unlike), int(pooled.sum()))
+        return Counts(members, nonmembers, replace(self.cells, frequent=some))

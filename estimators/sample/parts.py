@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Integers
 from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
-from estimators.python.dataclass import dataclass
-from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
-from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
-from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.python.dataclass import dataclass, replace
+from estimators.sample.cells import Categories, Cells, Values, places
+from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_labels, of_values
 from estimators.sample.frequent import Frequent, frequent_enough, frequent_values, together
+from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
@@ -33,8 +33,8 @@ class Part:
     """Cells of one kind with the records that fell into them; of one side there may be none.
 
     Attributes:
-        kind: What the keys are: places on a grid of step 2**exponent, integers, or texts.
-        exponent: Of a grid's step; 0 for the others.
+        kind: What the keys are: places on grids of steps 2**exponent, integers, or texts.
+        exponents: Of the step of each key's grid; 0 for the others.
         keys: One a cell: integers of any size, or text. A key may stand there several times.
         members: Member records in each cell.
         nonmembers: Nonmember records in each cell.
@@ -43,26 +43,32 @@ class Part:
     Example:
         >>> import numpy as np
         >>> from estimators.sample.parts import Part, counts_of_parts
-        >>> one = Part("integers", 0, np.array([1, 2]), np.array([5, 1]), np.array([0, 0]))
-        >>> other = Part("integers", 0, np.array([2]), np.array([0]), np.array([7]))
+        >>> one = Part("integers", np.array([1, 2]), np.array([5, 1]), np.array([0, 0]))
+        >>> other = Part("integers", np.array([2]), np.array([0]), np.array([7]))
         >>> counts_of_parts([one, other]).nonmembers.tolist()
         [0, 7]
     """
 
     kind: PartKind
-    exponent: int
     keys: NDArray[Any]
     members: Integers
     nonmembers: Integers
     frequent: Frequent = ()
+    exponents: Integers | int = 0
 
+    @property
+    def grid(self) -> Grid:
+        """The cells of a grid, in the order in which they came."""
+        keys = self.keys.astype(np.int64)
+        return Grid.of_steps(np.broadcast_to(self.exponents, keys.shape), keys)
 
-def part_of(counts: Counts) -> Part | None:
-    """Counts of a grid as a part; None of others."""
-    cells = counts.cells
-    if not isinstance(cells, Grid):
-        return None
-    return Part("grid", cells.exponent, cells.keys, counts.members, counts.nonmembers, cells.frequent)
+    @classmethod
+    def of_grid(cls, counts: Counts) -> "Part | None":
+        """Counts of a grid as a part; None of others."""
+        cells = counts.cells
+        if not isinstance(cells, Grid):
+            return None
+        return cls("grid", cells.keys, counts.members, counts.nonmembers, cells.frequent, cells.steps)
 
 
 def counts_of_parts(parts: Sequence[Part]) -> Counts:
@@ -125,8 +131,8 @@ def tables_of_groups(groups: Mapping[T, Sequence[Part]]) -> tuple[Counts, dict[T
     Example:
         >>> import numpy as np
         >>> from estimators.sample.parts import Part, tables_of_groups
-        >>> north = Part("integers", 0, np.array([1, 2]), np.array([5, 1]), np.array([2, 2]))
-        >>> south = Part("integers", 0, np.array([2]), np.array([0]), np.array([7]))
+        >>> north = Part("integers", np.array([1, 2]), np.array([5, 1]), np.array([2, 2]))
+        >>> south = Part("integers", np.array([2]), np.array([0]), np.array([7]))
         >>> counts, tables = tables_of_groups({"north": [north], "south": [south]})
         >>> counts.nonmembers.tolist(), tables["south"][1].tolist()
         ([2, 9], [0, 7])
@@ -155,41 +161,31 @@ class _OnCells:
     def spread(self, column: Integers, cells: Cells) -> Integers:
         """The same in each of ``cells``, 0 where it has none."""
         whole = np.zeros(cells.size, dtype=np.int64)
-        of_all, own = (_keys(each) for each in (cells, self.cells))
-        whole[np.searchsorted(of_all, own)] = column
+        whole[places(self.cells, cells)] = column
         return whole
-
-
-def _keys(cells: Cells) -> NDArray[Any]:
-    assert isinstance(cells, Grid | Categories)  # parts make no others
-    return cells.keys if isinstance(cells, Grid) else cells.labels
 
 
 def _on_cells(parts: Sequence[Part], cells: Cells) -> _OnCells:
     """What a group has in the cells of all."""
     full = [part for part in parts if len(part.keys)]
-    nothing = np.zeros(0, np.int64)
     if isinstance(cells, Grid):
-        if not full:
-            return _OnCells(Grid(cells.exponent, nothing), nothing, nothing)
         on_grid = [part if part.kind == "grid" else _on_grid(_summed([part])) for part in full]
-        part = _summed([_shifted(each, cells.exponent) for each in on_grid])
+        columns = np.zeros((2, cells.size), dtype=np.int64)
+        for part in on_grid:
+            at = places(part.grid, cells)
+            np.add.at(columns[0], at, part.members)
+            np.add.at(columns[1], at, part.nonmembers)
+        own = np.flatnonzero(columns.any(axis=0))
         frequent = together(each.frequent for each in on_grid)
-        return _OnCells(Grid(cells.exponent, part.keys, frequent), part.members, part.nonmembers)
+        return _OnCells(replace(cells.select(own), frequent=frequent), *columns[:, own])
     assert isinstance(cells, Categories)  # parts make no others
     if not full:
-        return _OnCells(type(cells)(cells.labels[:0]), nothing, nothing)
+        return _OnCells(type(cells)(cells.labels[:0]), *np.zeros((2, 0), np.int64))
     part = _summed(full)
     text = cells.labels.dtype.kind == "U" and part.kind == "integers"
     labels = as_text(part.keys) if text else part.keys.astype(cells.labels.dtype)
     order = np.argsort(labels)
     return _OnCells(type(cells)(labels[order]), part.members[order], part.nonmembers[order])
-
-
-def _shifted(part: Part, exponent: int) -> Part:
-    """Places on a grid as those on a coarser one."""
-    keys = part.keys.astype(np.int64) >> min(exponent - part.exponent, 63)
-    return Part("grid", exponent, keys, part.members, part.nonmembers)
 
 
 def _summed(parts: Sequence[Part]) -> Part:
@@ -203,7 +199,7 @@ def _summed(parts: Sequence[Part]) -> Part:
         _totals(np.concatenate([getattr(part, name) for part in parts]), at, len(keys))
         for name in ("members", "nonmembers")
     )
-    return Part(parts[0].kind, parts[0].exponent, keys, members, nonmembers)
+    return Part(parts[0].kind, keys, members, nonmembers)
 
 
 def _totals(column: Integers, at: NDArray[np.intp], size: int) -> Integers:
@@ -257,18 +253,15 @@ def _on_grid(part: Part) -> Part:
         raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
     exponent = finest_exponent(float(values.min()), float(values.max()))
     frequent = frequent_values(values, part.members, part.nonmembers)
-    return Part("grid", exponent, grid_keys(values, exponent), part.members, part.nonmembers, frequent)
+    exponents, keys = cells_at(values, exponent)
+    return Part("grid", keys, part.members, part.nonmembers, frequent, exponents)
 
 
 def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     """Places on grids of any step on the finest one that holds all of them."""
-    exponent = max(part.exponent for part in parts)
-    whole = _summed([_shifted(part, exponent) for part in parts])
-    shift = 0
-    while (int(whole.keys[-1]) >> shift) - (int(whole.keys[0]) >> shift) >= GRID_CELLS:
-        shift += 1
-    if shift:
-        whole = _summed([_shifted(whole, exponent + shift)])
-    pooled = whole.members + whole.nonmembers
-    grid = Grid(whole.exponent, whole.keys, frequent_enough(frequent, int(pooled.sum())))
-    return Counts(whole.members, whole.nonmembers, grid.with_crowds_only(pooled))
+    several = [(part.grid, part.members, part.nonmembers) for part in parts]
+    records = sum(int(part.members.sum() + part.nonmembers.sum()) for part in parts)
+    counts = Counts.of_grids(several, frequent_enough(frequent, records))
+    assert isinstance(counts.cells, Grid)
+    grid = counts.cells.with_crowds_only(counts.pooled)
+    return Counts.trusted(counts.members, counts.nonmembers, grid, counts.doubts)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct
 from estimators.python.dataclass import dataclass
-from estimators.sample.cells import Categories, Grid, Intervals
+from estimators.sample.cells import Categories, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.grid import Grid
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import intervals_of
 
@@ -79,12 +80,12 @@ def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -
     most = min(bins, max(4, int(np.ceil(2.0 * np.cbrt(whole.n_records)))))
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS:
         return _of_scores(data, counts, most)
-    if isinstance(cells, Intervals):
+    on_grid = _on_grid(cells, counts, most) if isinstance(cells, Grid) else None
+    if on_grid is not None:
+        starts = counts.lower_edges()
+        return _count_by_start(counts, starts, on_grid, starts < on_grid[-1])
+    if isinstance(cells, Intervals | Grid):
         return _join_cells(whole, most)
-    if isinstance(cells, Grid):
-        starts = _at(cells.keys, cells.exponent)
-        edges = _on_grid(cells, counts, most)
-        return _count_by_start(counts, starts, edges, starts < edges[-1])
     values = counts.lower_edges()
     edges = _equal_edges(values, values, counts, most)
     return _count_by_start(counts, values, edges, values <= edges[-1])
@@ -182,10 +183,16 @@ def _spacing(places: Floats) -> float | None:
     return step if even else None
 
 
-def _on_grid(cells: Grid, counts: Counts, most: int) -> Floats:
-    """Edges of equal width that are edges of the grid, so that no cell is cut."""
-    first, last = _cells_to_show(_at(cells.keys, cells.exponent), _at(cells.keys + 1, cells.exponent), counts)
-    low, wide = int(cells.keys[first]), int(cells.keys[last - 1] - cells.keys[first]) + 1
+def _on_grid(cells: Grid, counts: Counts, most: int) -> Floats | None:
+    """Edges of equal width that are edges of the grid of the largest step, so that no cell is cut.
+
+    None where too few of them lie in what is to be shown, and there are smaller steps.
+    """
+    keys = cells.wide_keys
+    first, last = _cells_to_show(_at(keys, cells.exponent), _at(keys + 1, cells.exponent), counts)
+    low, wide = int(keys[first]), int(keys[last - 1] - keys[first]) + 1
+    if wide < most and cells.exponents is not None:
+        return None
     each = -(-wide // most)
     return distinct(_at(low + each * np.arange(-(-wide // each) + 1), cells.exponent))
 

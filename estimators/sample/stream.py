@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
-from estimators.sample.counting import SMALL_INTEGER_RANGE
-from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.cells import Categories, Values
+from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_enough, frequent_values
+from estimators.sample.grid import (
+    GRID_CELLS,
+    OCTAVE_CELLS,
+    SMALL_INTEGER_RANGE,
+    count_octaves,
+    grid_ends,
+    grid_keys,
+    is_near_zero,
+    mend_underflow,
+    octave_cells,
+    octave_numbers,
+)
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
 from estimators.sample.parts import MOST_VALUES, Part, by_value
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
@@ -30,6 +41,9 @@ PIECE = 2**18
 
 LARGEST_EXPONENT = 1000
 """Steps below which the far end of the window is still a float."""
+
+NEAR = 2**60
+"""Added to the numbers of cells near 0, where they stand beside keys of the window."""
 
 LARGEST_KEY = 2**52 - GRID_CELLS
 """Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
@@ -121,18 +135,22 @@ class CountStream:
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """A window of 2^16 cells of the growing grid; it moves, or its step doubles, when a score lies outside."""
+    """A window of 2^16 cells of the growing grid; it moves, or its step doubles, when a score lies outside.
+
+    What is near 0 is counted in the cells of octaves, too, by their numbers.
+    """
 
     exponent: int
     first: int
     columns: tuple[Floats, Floats]
     scratch: Floats
+    near: _Values
     frequent: Frequent = ()
 
     @classmethod
     def none(cls) -> _Grid:
         """A grid before its first record: no step is too small for it."""
-        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE))
+        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE), _Values.none())
 
     def plus(self, side: int, scores: Floats, start: int) -> _Grid:
         """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
@@ -146,19 +164,42 @@ class _Grid:
                     _refuse_not_finite(piece, SIDES[side], start + at)
                 grid = grid.reaching(low, high)
                 column = grid.tabulate(piece)
-            frequent = grid._frequent_with(side, piece, column)
+            near = None
+            if column[grid._window_near_zero()].any():
+                near = count_octaves(
+                    piece.take(np.flatnonzero(is_near_zero(piece, grid.exponent))), grid.exponent
+                )
+            frequent = grid._frequent_with(side, piece, column, near)
             column += grid.columns[side]
             columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
-            grid = replace(grid, columns=columns, frequent=frequent)
+            values = grid.near if near is None else grid.near.with_records(side, *near)
+            grid = replace(grid, columns=columns, near=values, frequent=frequent)
         return grid
 
-    def _frequent_with(self, side: int, piece: Floats, column: Floats) -> Frequent:
+    def _window_near_zero(self) -> slice:
+        """The cells of the window whose records are counted in the cells of octaves, too."""
+        return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in (-OCTAVE_CELLS, OCTAVE_CELLS)))
+
+    def _frequent_with(
+        self, side: int, piece: Floats, column: Floats, near: tuple[Integers, NDArray[np.int64]] | None
+    ) -> Frequent:
         """The frequent scores with those of one more piece, of which so many are in each cell."""
         crowds = {self.first + cell: int(column[cell]) for cell in crowded(column, len(piece))}
+        if crowds and near is not None:
+            inner = self._window_near_zero()
+            crowds = {key: n for key, n in crowds.items() if not inner.start <= key - self.first < inner.stop}
+            crowds |= {NEAR + int(near[0][at]): int(near[1][at]) for at in crowded(near[1], len(piece))}
         if not crowds and not self.frequent:
             return ()
         n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)
-        return after_piece(self.frequent, side, piece, crowds, lambda some: grid_keys(some, self.exponent), n)
+        return after_piece(self.frequent, side, piece, crowds, self._numbers_of, n)
+
+    def _numbers_of(self, scores: Floats) -> NDArray[np.int64]:
+        """A number for the cell of each score."""
+        near = is_near_zero(scores, self.exponent)
+        numbers = grid_keys(np.where(near, 0.0, scores), self.exponent)
+        numbers[near] = NEAR + octave_numbers(scores[near])
+        return numbers
 
     def reaching(self, low: float, high: float) -> _Grid:
         """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
@@ -178,7 +219,23 @@ class _Grid:
         columns = [
             _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
         ]
-        return _Grid(exponent, first, (columns[0], columns[1]), self.scratch, self.frequent)
+        return _Grid(
+            exponent,
+            first,
+            (columns[0], columns[1]),
+            self.scratch,
+            self._near_at(exponent, cells),
+            self.frequent,
+        )
+
+    def _near_at(self, exponent: int, cells: NDArray[np.int64]) -> _Values:
+        """What is near 0 with a larger step, too: cells of the window are those of octaves then."""
+        keys = self.first + cells
+        moved = keys >> (exponent - self.exponent)
+        own = np.abs(keys + 0.5) > OCTAVE_CELLS
+        own &= np.abs(moved + 0.5) < OCTAVE_CELLS
+        starts, some = np.ldexp(keys[own].astype(np.float64), self.exponent), cells[own]
+        return self.near.with_scores(starts, [column[some] for column in self.columns])
 
     def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
         """Records in each cell of the window, where all lie in it."""
@@ -206,15 +263,29 @@ class _Grid:
     def counts(self) -> Counts:
         """Occupied cells as counts."""
         part = self.part()
-        grid = Grid(part.exponent, part.keys, part.frequent)
+        grid = replace(part.grid, frequent=part.frequent)
         return Counts(part.members, part.nonmembers, grid.with_crowds_only(part.members + part.nonmembers))
 
     def part(self) -> Part:
         """The same as a part."""
         cells = np.flatnonzero(self.columns[0] + self.columns[1])
-        members, nonmembers = (column[cells].astype(np.int64) for column in self.columns)
-        frequent = frequent_enough(self.frequent, int(members.sum() + nonmembers.sum()))
-        return Part("grid", self.exponent, self.first + cells, members, nonmembers, frequent)
+        numbers, inner = self.near.labels.astype(np.int64), self._window_near_zero()
+        before, after = cells[cells < inner.start], cells[cells >= inner.stop]
+        exponents, keys = octave_cells(numbers)
+        members, nonmembers = (
+            np.concatenate([column[before], near, column[after]]).astype(np.int64)
+            for column, near in zip(self.columns, self.near.columns, strict=True)
+        )
+        return Part(
+            "grid",
+            np.concatenate([self.first + before, keys, self.first + after]),
+            members,
+            nonmembers,
+            frequent_enough(self.frequent, int(members.sum() + nonmembers.sum())),
+            np.concatenate(
+                [*(np.full(len(before), self.exponent), exponents, np.full(len(after), self.exponent))]
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +302,11 @@ class _Values:
 
     def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
         """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
-        labels, frequencies = _each_integer(as_64_bit(block))
+        grown = self.with_records(side, *_each_integer(as_64_bit(block)))
+        return grown if len(grown.labels) <= MOST_VALUES else _grid_of(grown)
+
+    def with_records(self, side: int, labels: Integers, frequencies: NDArray[np.int64]) -> _Values:
+        """With so many records of one side for each of these integers, which are in order."""
         ours, theirs = as_one_type(self.labels, labels)
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
@@ -243,8 +318,16 @@ class _Values:
             columns = (members, nonmembers)
             ours, at = both, np.searchsorted(both, theirs)
         column = _spread_over(frequencies, at, len(ours)) + columns[side]
-        grown = _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
-        return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
+        return _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
+
+    def with_scores(self, scores: Floats, columns: Sequence[Floats | Integers]) -> _Values:
+        """With so many records of both sides of each of these scores near 0, by the numbers of their cells."""
+        values = self
+        if len(scores):
+            numbers, at = np.unique(octave_numbers(scores), return_inverse=True)
+            for side, column in enumerate(columns):
+                values = values.with_records(side, numbers, np.bincount(at, column).astype(np.int64))
+        return values
 
     def as_labels(self) -> _Labels:
         """The same, each integer as its text."""
@@ -263,7 +346,7 @@ class _Values:
 
     def part(self) -> Part:
         """The same as a part."""
-        return Part("integers", 0, self.labels, *self.columns)
+        return Part("integers", self.labels, *self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,8 +387,8 @@ class _Labels:
         """The same as a part; integers as what they are."""
         labels, members, nonmembers = self._cells()
         if not self.integers:
-            return Part("text", 0, labels, members, nonmembers)
-        return Part("integers", 0, np.array([int(label) for label in labels], object), members, nonmembers)
+            return Part("text", labels, members, nonmembers)
+        return Part("integers", np.array([int(label) for label in labels], object), members, nonmembers)
 
     def _cells(self) -> tuple[NDArray[np.str_], NDArray[np.int64], NDArray[np.int64]]:
         labels = sorted(self.columns[0].keys() | self.columns[1].keys())
@@ -365,7 +448,9 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
         _refuse_beyond_floats(np.isinf(values), columns[0])
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
     members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
-    return replace(grid, columns=(members, nonmembers), frequent=frequent_values(values, *columns))
+    inner = is_near_zero(values, grid.exponent)
+    near = grid.near.with_scores(values[inner], [column[inner] for column in columns])
+    return replace(grid, columns=(members, nonmembers), near=near, frequent=frequent_values(values, *columns))
 
 
 def _is_text(table: _Grid | _Values | _Labels) -> bool:

@@ -79,9 +79,9 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     cells = column.cells(sides)
     part = cells.part
     labels = [cells.labels_of(i, role) for i, (role, _) in enumerate(labelled)]
-    order = np.lexsort([part.keys, *(each.numbers for each in labels)])
+    values = part.grid.lower_edges if part.kind == "grid" else part.keys
+    order = np.lexsort([values, *(each.numbers for each in labels)])
     members, nonmembers = (np.repeat(order, each[order]) for each in (part.members, part.nonmembers))
-    values = np.ldexp(part.keys.astype(np.float64), part.exponent) if part.kind == "grid" else part.keys
     rows = np.concatenate([members, nonmembers])
     own = [each.read(role, table.names[at]) for (role, at), each in zip(labelled, labels, strict=True)]
     return ClusterRows(

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from estimators import MaceError
+from estimators.arrays import Integers
 from estimators.errors import InputError, NotFinite, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
+from estimators.sample.grid import LEAST_OCTAVE, OCTAVE_BITS, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
@@ -54,6 +55,11 @@ MOST_MEMBERSHIPS = 1001
 
 MOST_FREQUENT = 20
 """Scores can have a twentieth of all records each, from which on they are frequent."""
+
+LEAST = 2.0**LEAST_OCTAVE
+
+NEAR, STEPS, KEYS = 2**60, 1100, 2**15
+"""A cell near 0 has the number NEAR + (exponent + STEPS) * KEYS + key + KEYS / 2, which is no place on a grid."""
 
 MOST_ROWS = 2**24
 """Rows of an answer to the second query, where groups have cells of their own."""
@@ -202,10 +208,12 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
             (nw.col("n") - nw.col("members")).alias("nonmembers"),
         )
 
-    by_score = column.second(members, None).sort("n", "key", descending=True).head(MOST_FREQUENT)
+    by_score = (
+        column.counts_by(column.place(None), members).sort("n", "key", descending=True).head(MOST_FREQUENT)
+    )
     lazy_queries = (
         column.first(),
-        rows("grid", exponent, column.second(members, exponent)),
+        rows("grid", exponent, column.counts_by(column.place(exponent), members)),
         rows(FREQUENT, 0, by_score),
     )
     with speaking_for(frame):
@@ -268,11 +276,11 @@ class _Cells:
         return {
             label: Part(
                 whole.kind,
-                whole.exponent,
                 whole.keys[at],
                 whole.members[at],
                 whole.nonmembers[at],
                 frequent.get(label, ()),
+                np.broadcast_to(whole.exponents, len(whole.keys))[at],
             )
             for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
         }
@@ -372,7 +380,24 @@ class ScoreColumn:
         return grouped.head(MOST_MEMBERSHIPS)
 
     def key(self, exponent: int | None) -> Expr:
-        """The cell of a row: its place on a grid, or its value."""
+        """The cell of a row: its place on a grid, or its value.
+
+        Next to 0 cells are those of octaves, told apart from places by a number with the exponent of a step: at most
+        that of the cell, as engines round logarithms.
+        """
+        nw = narwhals()
+        place = self.place(exponent)
+        if exponent is None:
+            return place
+        limit, numbers = 2.0 ** (exponent + OCTAVE_BITS), self.floats
+        size = nw.when(numbers.abs() < LEAST).then(nw.lit(LEAST)).otherwise(numbers.abs())
+        step = size.log(2).floor() - (OCTAVE_BITS + 1)
+        own = (numbers * nw.lit(2.0) ** -step).floor().cast(nw.Int64) + KEYS // 2
+        near = (numbers >= -limit) & (numbers < limit)
+        return nw.when(near).then(own + (step + STEPS).cast(nw.Int64) * KEYS + NEAR).otherwise(place)
+
+    def place(self, exponent: int | None) -> Expr:
+        """The place of a row on a grid, or its value."""
         nw = narwhals()
         if exponent is None:
             return self.numbers() if self.dtype == nw.Boolean else nw.col(self.score)
@@ -388,17 +413,17 @@ class ScoreColumn:
 
     def second(self, members: list[object], exponent: int | None) -> Lazy:
         """The second query: for each cell its rows, and the members among them."""
-        return self._counts_by_key(self.lazy, self.key(exponent), members)
+        return self.counts_by(self.key(exponent), members)
 
-    def _counts_by_key(self, rows: Lazy, key: Expr, members: list[object]) -> Lazy:
-        """For each key of some rows, and each label, how many there are, and the members among them."""
+    def counts_by(self, key: Expr, members: list[object]) -> Lazy:
+        """For each key of the rows, and each label, how many there are, and the members among them."""
         nw = narwhals()
         names = ["key", *_names_of_labels(len(self.labels))]
         keys = [
             key.alias("key"),
             *(nw.col(own).alias(name) for own, name in zip(self.labels, names[1:], strict=True)),
         ]
-        rows_in_cells = rows.select(*keys, _where(self.is_member(members)).alias("members"))
+        rows_in_cells = self.lazy.select(*keys, _where(self.is_member(members)).alias("members"))
         return rows_in_cells.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def frequent(self, members: list[object], exponent: int, cells: list[int]) -> pa.Table:
@@ -412,7 +437,7 @@ class ScoreColumn:
         answer = self.collect(ends)
         candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
         rows = self.lazy.filter(self.floats.is_in(sorted(candidates)))
-        return self.collect(self._counts_by_key(rows, self.floats, members))
+        return self.collect(replace(self, lazy=rows).counts_by(self.floats, members))
 
     def sides(self, layout: Roles, names: list[str]) -> Sides:
         """What the first query says, or what is wrong with the rows."""
@@ -445,11 +470,11 @@ class ScoreColumn:
             with _without_rows():
                 keys = Labels(np.arange(len(answer)), answer["key"].to_pylist()).array("score", 0, LIMIT)
                 require_no_spelled_number(keys, "member", 0)
-            return _cells("text", 0, keys, answer)
+            return _cells("text", keys, answer)
         keys = integers_of(answer["key"])
         if len(answer) > MOST_VALUES and (len(answer) > most or len(np.unique(keys)) > MOST_VALUES):
             return self._on_grid(sides)
-        return _cells("integers", 0, keys, answer)
+        return _cells("integers", keys, answer)
 
     def read(self, part: Part, query: str) -> ColumnRead:
         """What the answer says of this column."""
@@ -495,10 +520,15 @@ class ScoreColumn:
         """Cells of the finest grid that holds both ends."""
         exponent, members = finest_exponent(low, high), sides.members
         answer = self.collect(self.second(members, exponent))
-        cells = _cells("grid", exponent, integers_of(answer["key"]).astype(np.int64), answer)
-        keys, at = np.unique(cells.part.keys, return_inverse=True)
-        pooled = np.bincount(at, cells.part.members + cells.part.nonmembers)
-        dense = keys[crowded(pooled, sum(sides.sizes))].tolist()
+        numbers = integers_of(answer["key"]).astype(np.int64)
+        near = numbers >= NEAR
+        steps, keys = np.divmod(np.where(near, numbers - NEAR, 0), KEYS)
+        exponents = np.where(near, steps - STEPS, exponent)
+        cells = _cells("grid", np.where(near, keys - KEYS // 2, numbers), answer, exponents)
+        whole = Grid.of_steps(*cells_at(cells.cells.grid.lower_edges, exponent)).lower_edges
+        at = np.unique(whole, return_inverse=True)[1]
+        pooled = np.bincount(at, cells.cells.members + cells.cells.nonmembers)
+        dense = numbers[np.isin(at, crowded(pooled, sum(sides.sizes)))].tolist()
         return replace(cells, frequent=self.frequent(members, exponent, dense)) if dense else cells
 
     def numbers(self) -> Expr:
@@ -538,9 +568,11 @@ def _where(truth: Expr) -> Expr:
     return nw.when(truth).then(nw.lit(1))
 
 
-def _cells(kind: PartKind, exponent: int, keys: np.ndarray[Any, Any], answer: pa.Table) -> _Cells:
+def _cells(
+    kind: PartKind, keys: np.ndarray[Any, Any], answer: pa.Table, exponents: Integers | int = 0
+) -> _Cells:
     members = integers_of(answer["members"]).astype(np.int64)
-    part = Part(kind, exponent, keys, members, integers_of(answer["n"]).astype(np.int64) - members)
+    part = Part(kind, keys, members, integers_of(answer["n"]).astype(np.int64) - members, (), exponents)
     labels = _names_of_labels(len(answer.column_names))
     return _Cells(part, tuple(answer[name] for name in labels if name in answer.column_names))
 

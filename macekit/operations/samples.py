@@ -268,7 +268,7 @@ def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Scores | 
 WHOLE = frozenset({"exponent", "bins"})
 """Fields that are an integer."""
 
-DTYPES = {"keys": "iu", "axes": "iu", "cuts": "iuf", "low": "iuf", "high": "iuf"}
+DTYPES = {"keys": "iu", "exponents": "iu", "axes": "iu", "cuts": "iuf", "low": "iuf", "high": "iuf"}
 """Fields that are a list of numbers: what NumPy calls those allowed."""
 
 

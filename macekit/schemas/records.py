@@ -35,6 +35,7 @@ Direction = Annotated[
     Field(description="which scores suggest membership: high ones, low ones, or either"),
 ]
 Records = Annotated[int, Field(ge=0, lt=2**62)]
+Exponent = Annotated[int, Field(gt=-1100, lt=1000)]
 Position = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
@@ -97,8 +98,14 @@ class GridCells(Question):
     """Cells of a grid whose step is a power of two: it merges with any other."""
 
     kind: Literal["grid"]
-    exponent: int = Field(gt=-1100, lt=1000, description="the step is 2 to this power")
+    exponent: Exponent = Field(
+        description="the step is 2 to this power; the largest, where cells were cut again"
+    )
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
+    exponents: list[Exponent] = Field(
+        default=[],
+        description="of the step of each cell's own grid, where crowded cells were cut again: none lies in another",
+    )
     frequent: list[FrequentScore] = Field(
         default=[], description="scores that many records have: a cell of one score hides nothing"
     )

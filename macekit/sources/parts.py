@@ -33,13 +33,13 @@ def rows_of(stream: CountStream) -> pa.Table:
     import pyarrow as pa
 
     none = np.zeros(0, np.int64)
-    part = stream.part() or Part("grid", 0, none, none, none)
+    part = stream.part() or Part("grid", none, none, none)
     keys = part.keys if part.kind == "text" else as_text(part.keys)
     more = part.frequent
     return pa.table(
         {
             "kind": [part.kind] * len(keys) + [FREQUENT] * len(more),
-            "exponent": pa.array([part.exponent] * len(keys) + [0] * len(more), pa.int64()),
+            "exponent": np.append(np.broadcast_to(part.exponents, len(keys)), np.zeros(len(more), np.int64)),
             "key": pa.array([*keys.tolist(), *(repr(each.score) for each in more)], pa.string()),
             "members": np.concatenate([part.members, [each.members for each in more]]).astype(np.int64),
             "nonmembers": np.concatenate([part.nonmembers, [each.nonmembers for each in more]]).astype(
@@ -101,15 +101,14 @@ def _parts(table: pa.Table) -> Iterator[Part]:
     for kind in pc.unique(kinds).to_pylist():
         if kind not in KINDS:
             raise Problem("unknown-name", f"rows: kind is none of {', '.join(KINDS)}", field="kind")
-        for exponent in pc.unique(exponents.filter(pc.equal(kinds, kind))).to_pylist():
-            here = pc.and_(pc.equal(kinds, kind), pc.equal(exponents, exponent))
-            keys = texts.filter(here).to_pylist()
-            columns = [column.filter(here).to_numpy() for column in (members, nonmembers)]
-            if kind == FREQUENT:
-                none = np.zeros(0, np.int64)
-                yield Part("grid", 0, none, none, none, _frequent(keys, *columns))
-            else:
-                yield Part(cast("PartKind", kind), exponent, _keys(kind, keys), *columns)
+        here = pc.equal(kinds, kind)
+        keys = texts.filter(here).to_pylist()
+        steps, *columns = (column.filter(here).to_numpy() for column in (exponents, members, nonmembers))
+        if kind == FREQUENT:
+            none = np.zeros(0, np.int64)
+            yield Part("grid", none, none, none, _frequent(keys, *columns))
+        else:
+            yield Part(cast("PartKind", kind), _keys(kind, keys), columns[0], columns[1], (), steps)
 
 
 def _frequent(texts: Sequence[str], members: Integers, nonmembers: Integers) -> Frequent:

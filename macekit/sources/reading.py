@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
-from estimators.sample.parts import Part, counts_of_groups, part_of, tables_of_groups
+from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
 from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
-from estimators.statement import Caution
 from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
@@ -189,14 +188,14 @@ def of_counts(
 ) -> DecodedBody:
     """Counts of each query as what a question is asked of, with the options that are left to it."""
     samples = {query: Sample(counts=each.to_dict()) for query, each in counts.items()}
-    cut = [each for each in counts.values() if each.cells.kind != "grid"]  # a grid says it of itself
-    cautions = tuple(dict.fromkeys(odd for each in cut for odd in each.doubts))
+    by_value = [each for each in counts.values() if each.cells.kind != "grid"]  # a grid says it of itself
+    cautions = tuple(dict.fromkeys(odd for each in by_value for odd in each.doubts))
     return DecodedBody(samples, options, textual, columns=columns, cautions=cautions)
 
 
 def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> dict[str, Counts]:
     """The same, with crowded cells of a grid cut again."""
-    grids = {query: NestedGrid.of([part]) for query, each in counts.items() if (part := part_of(each))}
+    grids = {query: NestedGrid.of([part]) for query, each in counts.items() if (part := Part.of_grid(each))}
     cut = _cut_again(grids, source, call)
     return {query: cut[query].counts() if query in cut else each for query, each in counts.items()}
 
@@ -269,18 +268,12 @@ def with_groups(
     cut: NestedGrid | None = None,
 ) -> DecodedBody:
     """The counts of all groups, with the records of each of them; ``cut`` if crowded cells were cut again."""
-    cautions: tuple[Caution, ...]  # a grid says them of itself
     if cut is None:
         counts, tables = tables_of_groups(parts)
         members, nonmembers = zip(*tables.values(), strict=True)
-        cautions = () if counts.cells.kind == "grid" else counts.doubts
     else:
         counts, (members, nonmembers) = cut.counts(), cut.tables
-        cautions = counts.doubts or tuple(
-            Caution(odd.code, f"group {label!s}: {odd.message}")
-            for place, label in enumerate(parts)
-            for odd in cut.doubts_of(place)
-        )
+    cautions = () if counts.cells.kind == "grid" else counts.doubts  # a grid says them of itself
     groups = GroupTable.of(counts, np.array([*parts]), members, nonmembers).to_list()
     sample = Sample(counts={**counts.to_dict(), "by_group": groups})
     return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)

@@ -12,9 +12,10 @@ from scipy.stats import chi2, multivariate_hypergeom, poisson
 
 from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells
 from estimators.sample import counting
-from estimators.sample.cells import Boxes, Categories, Grid, Intervals
+from estimators.sample.cells import Boxes, Categories, Intervals
 from estimators.sample.counting import by_lattice
-from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.counts import Counts
+from estimators.sample.grid import GRID_CELLS, Grid
 from estimators.sample.scores import Query, Scores
 from estimators.sample.splits import some_of
 from tests.cases import each_case, refusals

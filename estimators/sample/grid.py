@@ -1,0 +1,274 @@
+"""Grids: cells for numbers on a line that merge with those of any other sample, without an agreed range.
+
+The step is a power of two and the origin is 0, so two grids always agree: the finer one halves its resolution by
+shifting its keys, exactly, in any order (floor of a floor is a floor). Next to 0, where losses and probabilities crowd,
+cells are finer the closer they are to it: each octave, [2^j, 2^(j+1)) or its mirror image, has as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.arrays import Floats, Integers
+from estimators.errors import InvalidCounts
+from estimators.python.dataclass import asdict, dataclass
+from estimators.sample.frequent import CROWD, RARE, Frequent, from_dicts
+from estimators.sample.search import intervals_of
+
+LARGEST = float(np.finfo(np.float64).max)
+
+GRID_CELLS = 2**16
+"""A growing grid spans at most this many cells of its step, then halves its resolution."""
+
+SMALL_INTEGER_RANGE = 2**20
+"""Integers spanning less than this are counted by index, without sorting."""
+
+OCTAVE_BITS = 10
+"""An octave has two to this power cells, or those of the grid's step, where these are fewer."""
+
+OCTAVE_CELLS = 2**OCTAVE_BITS
+
+LEAST_OCTAVE = -980
+"""What is closer to 0 than two to this power is one cell on either side."""
+
+FINEST_EXPONENT = -951
+"""No grid has a finer step, however small all scores are."""
+
+SLOTS = 2**15
+"""Cells of octaves, on either side of 0, that are counted by index, without sorting: those of 32 octaves."""
+
+MOST_CELLS = 2 ** (11 + OCTAVE_BITS)
+"""Cells on either side of 0: floats have 2^11 exponents."""
+
+LEAST_NUMBER = ((1023 + LEAST_OCTAVE) << OCTAVE_BITS) - 1
+"""The number among the cells of octaves of the one next to 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells [k, k+1) times 2**exponent for the integer keys k that occur; next to 0, and where cells were cut again,
+    of smaller exponents: none lies in another.
+
+    Attributes:
+        exponent: The step is 2 to this power; the largest, if there are several.
+        keys: Which cells, in the order of the scores.
+        frequent: Scores within them that many records have.
+        exponents: Of the step of each cell, if there are several.
+    """
+
+    exponent: int
+    keys: Integers
+    frequent: Frequent = ()
+    exponents: Integers | None = None
+    kind: ClassVar[str] = "grid"
+    ordered: ClassVar[bool] = True
+
+    @classmethod
+    def of_steps(cls, exponents: Integers, keys: Integers, frequent: Frequent = ()) -> Grid:
+        """Cells of which each has a step of its own."""
+        largest = int(exponents.max()) if len(exponents) else 0
+        return cls(largest, keys, frequent, None if (exponents == largest).all() else exponents)
+
+    @property
+    def size(self) -> int:
+        """Number of occupied cells."""
+        return len(self.keys)
+
+    @property
+    def steps(self) -> Integers:
+        """The exponent of the step of each cell."""
+        return np.full(self.size, self.exponent) if self.exponents is None else self.exponents
+
+    @property
+    def wide_keys(self) -> Integers:
+        """The cell of the largest step in which each lies."""
+        return self.keys.astype(np.int64) >> np.minimum(self.exponent - self.steps, 63)
+
+    @property
+    def lower_edges(self) -> Floats:
+        """Left edge of each cell, or the least float, where it begins below that."""
+        with np.errstate(over="ignore"):
+            return np.maximum(np.ldexp(self.keys.astype(np.float64), self.steps), -LARGEST)
+
+    @property
+    def upper_edges(self) -> Floats:
+        """Right edge of each cell; that of the last may be beyond what floats hold."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(self.keys + 1.0, self.steps))
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Cell of each score, -1 where no record fell."""
+        values = np.asarray(scores, dtype=np.float64)
+        place = intervals_of(self.lower_edges, values) - 1
+        return np.where(values < self.upper_edges[place], place, -1)
+
+    def select(self, keep: Integers) -> Grid:
+        """Only the keys named."""
+        return Grid.of_steps(self.steps[keep], self.keys[keep], self.frequent)
+
+    def with_crowds_only(self, pooled: Integers) -> Grid:
+        """The same, with only those of the frequent scores whose cell is crowded by so many records in each."""
+        if not self.frequent:
+            return self
+        at = self.locate(np.array([each.score for each in self.frequent]))
+        dense = pooled[at] > max(RARE, CROWD * int(pooled.sum()))
+        some = tuple(each for each, own in zip(self.frequent, dense.tolist(), strict=True) if own)
+        return Grid(self.exponent, self.keys, some, self.exponents)
+
+    def of_one_score(self) -> Integers:
+        """Records in each cell that are known to have one score: the most that have the same."""
+        most = np.zeros(self.size, dtype=np.int64)
+        if self.frequent:
+            at = self.locate(np.array([each.score for each in self.frequent]))
+            occupied = at >= 0
+            np.maximum.at(most, at[occupied], np.array([each.records for each in self.frequent])[occupied])
+        return most
+
+    def to_dict(self) -> dict[str, object]:
+        """Exponent and keys, with the exponents if there are several, and the frequent scores where there are some."""
+        value = {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
+        own = {} if self.exponents is None else {"exponents": self.exponents.tolist()}
+        return value | own | ({"frequent": [asdict(each) for each in self.frequent]} if self.frequent else {})
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Grid:
+        """Read back what ``to_dict`` wrote."""
+        exponent, keys = int(value["exponent"]), np.asarray(value["keys"], dtype=np.int64)
+        steps = np.asarray(value.get("exponents", np.full(keys.shape, exponent)), dtype=np.int64)
+        if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
+            raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
+        if steps.shape != keys.shape or keys.ndim != 1 or (steps > exponent).any() or (steps <= -1100).any():
+            raise InvalidCounts(
+                "cells of kind 'grid': exponents needs one for each key, none larger than exponent",
+                field="cells",
+            )
+        grid = cls.of_steps(steps, keys, from_dicts(value.get("frequent", ())))
+        if not (grid.lower_edges[1:] >= grid.upper_edges[:-1]).all():
+            raise InvalidCounts(
+                "cells of kind 'grid': cells must be in order, and none in another", field="cells"
+            )
+        return grid
+
+
+def grid_of_all(grids: Sequence[Grid], frequent: Frequent = ()) -> Grid:
+    """The cells of several samples' records together, in any order: each of their cells lies in one of these.
+
+    Args:
+        grids: The cells of each sample, which need not be in order.
+        frequent: The frequent scores of all records.
+    """
+    steps = np.concatenate([own.steps for own in grids])
+    keys = np.concatenate([own.keys for own in grids])
+    every = Grid.of_steps(steps, keys)
+    wide, exponent = every.wide_keys, max(every.exponent, FINEST_EXPONENT)
+    first, last = (int(end) >> (exponent - every.exponent) for end in (wide.min(), wide.max()))
+    while last - first >= GRID_CELLS:
+        exponent, first, last = exponent + 1, first >> 1, last >> 1
+    exponents, places = cells_at(every.lower_edges, exponent)
+    wider = steps > exponents
+    whole = Grid.of_steps(np.where(wider, steps, exponents), np.where(wider, keys, places))
+    lower = whole.lower_edges
+    in_order = np.lexsort((-whole.steps, lower))  # the widest of those that begin together first
+    reach = np.maximum.accumulate(whole.upper_edges[in_order])
+    widest = in_order[np.append(True, lower[in_order][1:] >= reach[:-1])]
+    return Grid.of_steps(whole.steps[widest], whole.keys[widest], frequent)
+
+
+def grid_keys(scores: Floats, exponent: int) -> Integers:
+    """floor(score / 2**exponent): exact, because scaling by a power of two does not round, or rounds to 0."""
+    scaled = np.multiply(scores, 2.0**-exponent)
+    keys = np.floor(scaled, out=scaled)
+    return mend_underflow(keys, scores, exponent).astype(np.int64)
+
+
+def grid_ends(low: float, high: float, exponent: int) -> tuple[int, int]:
+    """The keys of two scores."""
+    first, last = grid_keys(np.array([low, high]), exponent).tolist()
+    return first, last
+
+
+def mend_underflow(keys: Floats, scores: Floats, exponent: int) -> Floats:
+    """The same keys, in place, with -1 for scores just below 0 that a large step took to 0: their cell ends there."""
+    if exponent > 0:
+        keys[(keys == 0) & (scores < 0)] = -1
+    return keys
+
+
+def is_near_zero(scores: Floats, exponent: int) -> NDArray[np.bool_]:
+    """Whether each score lies where the cells of a grid of this step are those of octaves."""
+    limit = float(np.ldexp(OCTAVE_CELLS, exponent))
+    return (scores >= -limit) & (scores < limit)
+
+
+def octave_numbers(scores: Floats) -> Integers:
+    """A number for the cell of each score among those of all octaves, in their order; from -1 downward below 0."""
+    away, below = _cells_away(scores)
+    return np.where(below, -1 - away, away)
+
+
+def _cells_away(scores: Floats) -> tuple[Integers, NDArray[np.bool_]]:
+    """How many cells each score is away from 0, and whether it is below."""
+    bits = (scores + 0.0).view(np.int64)  # which takes the sign from 0
+    bits += bits >> 63  # a cell below 0 ends before its upper edge, too
+    below = bits < 0
+    bits >>= 52 - OCTAVE_BITS
+    bits &= MOST_CELLS - 1
+    return np.maximum(bits, LEAST_NUMBER, out=bits), below
+
+
+def count_octaves(scores: Floats, exponent: int) -> tuple[Integers, Integers]:
+    """The numbers of the cells of scores near 0 on the grid of a step, in order, and how many scores are in each."""
+    away, below = _cells_away(scores)
+    first = ((1023 + OCTAVE_BITS + exponent) << OCTAVE_BITS) - SLOTS
+    away -= first
+    if not len(away) or away.min() < 0:  # there are octaves far below
+        return np.unique_counts(octave_numbers(scores))
+    np.add(away, SLOTS, out=away, where=below)
+    above, under = np.bincount(away, minlength=2 * SLOTS).reshape(2, SLOTS)
+    places_above, places_under = np.flatnonzero(above), np.flatnonzero(under)[::-1]
+    numbers = np.concatenate([-1 - first - places_under, first + places_above])
+    return numbers, np.concatenate([under[places_under], above[places_above]])
+
+
+def octave_cells(numbers: Integers) -> tuple[Integers, Integers]:
+    """The exponent of the step, and the key, of cells of octaves."""
+    below = numbers < 0
+    away = np.where(below, -1 - numbers, numbers)
+    exponents = (away >> OCTAVE_BITS) - (1023 + OCTAVE_BITS)
+    keys = OCTAVE_CELLS + (away & (OCTAVE_CELLS - 1))
+    least = away == LEAST_NUMBER
+    exponents, keys = np.where(least, LEAST_OCTAVE, exponents), np.where(least, 0, keys)
+    return exponents, np.where(below, -1 - keys, keys)
+
+
+def cells_at(scores: Floats, exponent: int) -> tuple[Integers, Integers]:
+    """The exponent of the step, and the key, of each score's cell on the grid of a step and in the octaves near 0."""
+    near = is_near_zero(scores, exponent)
+    exponents = np.full(len(scores), exponent)
+    keys = grid_keys(np.where(near, 0.0, scores), exponent)
+    exponents[near], keys[near] = octave_cells(octave_numbers(scores[near]))
+    return exponents, keys
+
+
+def finest_exponent(low: float, high: float) -> int:
+    """The exponent of the finest grid of at most ``GRID_CELLS`` cells that holds both ends, and floats between.
+
+    Args:
+        low: Least score.
+        high: Largest score.
+
+    Example:
+        >>> from estimators.sample.grid import finest_exponent
+        >>> finest_exponent(0.0, 1.0), finest_exponent(-3.0, 3.0)
+        (-15, -13)
+    """
+    exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
+    while True:
+        first, last = grid_ends(low, high, exponent)
+        if last - first < GRID_CELLS:
+            return exponent
+        exponent += 1
