@@ -169,8 +169,8 @@ def of_grid(unlike: Integers, records: int) -> tuple[Caution, ...]:
         return ()
     message = (
         f"{crowd:,} of {records:,} records lie in one of the cells in which scores were counted, and what differs "
-        "among them is not seen and may be a leak: leave placeholders far from all other scores out, count the "
-        "logarithm of a score that crowds at an end, or ask of the records themselves"
+        "among them is not seen and may be a leak: leave placeholders far from all other scores out, count how far "
+        "scores are from the value at which they crowd (1 - confidence), or ask of the records themselves"
     )
     return (Caution(CROWDED, message),)
 

@@ -287,7 +287,8 @@ def sql(
         member: Name of its column of membership, which is true or false; or ``"column=value"``, where it is text and
             members have the value.
         exponent: Scores are counted in steps of 2**exponent; ``merged`` joins cells to what counts have. A step of a
-            2**16th of the scores' range, or finer, loses nothing.
+            2**16th of the scores' range, or finer, loses nothing; scores that crowd near 0, such as losses, are told
+            apart there by one that is finer than most of them.
 
     Returns:
         the queries, each behind a line that says what it is for.

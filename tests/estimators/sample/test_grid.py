@@ -1,0 +1,150 @@
+"""The cells of grids: as they are defined, in exact arithmetic, and each within one of any coarser grid."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators import Counts, Scores
+from estimators.errors import InvalidCounts
+from estimators.sample.counting import by_grid
+from estimators.sample.grid import (
+    Grid,
+    cells_at,
+    count_octaves,
+    finest_exponent,
+    is_near_zero,
+    octave_numbers,
+)
+from tests.cases import each_case
+
+numbers = st.one_of(
+    st.floats(-1e3, 1e3),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 2.0**-980, -(2.0**-980), 2.0**-981, 1.0, -1.0, 0.5, -0.5]),
+    st.integers(-1020, 1000).map(lambda power: -np.nextafter(2.0**power, 0.0)),
+)
+exponents = st.integers(-951, 1000)
+
+
+def cell_of(score: float, exponent: int) -> tuple[Fraction, Fraction]:
+    """Where the cell of a score begins and ends, by its definition: of the step, or a 1024th of the octave."""
+    exact = Fraction(score)
+    size = -exact if exact < 0 else exact
+    power = exponent
+    if -1024 <= exact / Fraction(2) ** exponent < 1024:
+        power = -980
+        if size > Fraction(2) ** -980 or exact == Fraction(2) ** -980:
+            octave = int(np.frexp(abs(score))[1]) - 1
+            octave -= (
+                exact < 0 and size == Fraction(2) ** octave
+            )  # cells hold their lower end, not their upper one
+            power = octave - 10
+    step = Fraction(2) ** power
+    key = exact // step
+    return key * step, (key + 1) * step
+
+
+def edges_of(exponent: int, key: int) -> tuple[Fraction, Fraction]:
+    return key * Fraction(2) ** exponent, (key + 1) * Fraction(2) ** exponent
+
+
+@pytest.mark.slow
+@given(numbers, exponents)
+def test_a_cell_is_as_wide_as_the_step_or_a_1024th_of_an_octave(score, exponent) -> None:
+    wide = max(exponent, finest_exponent(score, score))
+    (power,), (key,) = (column.tolist() for column in cells_at(np.array([score]), wide))
+
+    assert edges_of(power, key) == cell_of(score, wide)
+
+
+@pytest.mark.slow
+@given(numbers, exponents, st.integers(0, 60))
+def test_each_cell_lies_in_one_of_any_coarser_grid(score, exponent, coarser) -> None:
+    fine = max(exponent, finest_exponent(score, score))
+    first, second = (
+        edges_of(int(power[0]), int(key[0]))
+        for power, key in (cells_at(np.array([score]), each) for each in (fine, min(fine + coarser, 1010)))
+    )
+
+    assert second[0] <= first[0]
+    assert first[1] <= second[1]
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(st.lists(st.tuples(numbers, st.booleans()), min_size=1, max_size=60))
+def test_scores_are_counted_in_their_cells(records) -> None:
+    sides = [
+        np.array([0.5, -2.5] * 4 + [score for score, member in records if member is side])
+        for side in (True, False)
+    ]
+    every = np.concatenate(sides)
+    exponent = finest_exponent(float(every.min()), float(every.max()))
+    counts = by_grid(Scores.of(*sides, "continuous"))
+
+    assert isinstance(counts.cells, Grid)
+    cells = [
+        edges_of(*each) for each in zip(counts.cells.steps.tolist(), counts.cells.keys.tolist(), strict=True)
+    ]
+    assert cells == sorted(cells)
+    for column, side in ((counts.members, sides[0]), (counts.nonmembers, sides[1])):
+        tally = Counter(cell_of(score, exponent) for score in side.tolist())
+        assert [tally[cell] for cell in cells] == column.tolist()
+    assert counts.cells.locate(every).tolist() == [
+        cells.index(cell_of(score, exponent)) for score in every.tolist()
+    ]
+
+
+@each_case("spread", [1.0, 6.0, 200.0])
+def test_many_scores_are_counted_in_the_octaves_of_each(spread) -> None:
+    """By index, and by sorting, where octaves lie far apart."""
+    rng = np.random.default_rng(0)
+    scores = np.exp(spread * rng.normal(size=5000)) * rng.choice([-1.0, 1.0], 5000)
+    scores = scores[is_near_zero(scores, 0)]
+    found, counts = count_octaves(scores, 0)
+
+    expected = Counter(octave_numbers(scores).tolist())
+    assert found.tolist() == sorted(expected)
+    assert counts.tolist() == [expected[number] for number in sorted(expected)]
+
+
+@each_case(
+    "cells",
+    [
+        {"exponent": 0, "keys": [0, 1], "exponents": [0]},
+        {"exponent": 0, "keys": [0, 1], "exponents": [0, 1]},
+        {"exponent": 0, "keys": [0, 1], "exponents": [0, -1]},
+        {"exponent": 0, "keys": [1, 1], "exponents": [0, -1]},
+        {"exponent": 0, "keys": [3, 1], "exponents": [-1, -1]},
+        {"exponent": 0, "keys": [0, 1], "exponents": [[0, 0]]},
+        {"exponent": 0, "keys": [0, 1], "exponents": ["0", "x"]},
+        {"exponent": 0, "keys": [0, 1], "exponents": [0, -1100]},
+        {"exponent": 0, "keys": [0, 1], "exponents": 0},
+        {"exponent": 0, "keys": [0, 1], "exponents": None},
+    ],
+)
+def test_cells_that_lie_in_each_other_or_are_none_are_refused(cells) -> None:
+    with pytest.raises(InvalidCounts):
+        Counts.from_dict({"members": [5, 5], "nonmembers": [5, 0], "cells": {"kind": "grid", **cells}})
+
+
+def test_counts_of_one_step_kept_from_before_merge_with_those_of_octaves() -> None:
+    """Where a wide cell has records, all of what lies in it is in one cell; elsewhere nothing is lost."""
+    before = Counts.from_dict(
+        {"members": [5, 5], "nonmembers": [5, 0], "cells": {"kind": "grid", "exponent": -4, "keys": [0, 16]}}
+    )
+    now = by_grid(Scores.of([0.001, 0.002] + [0.2, 1000.0] * 3, [0.01, 0.3] + [0.2, 900.0] * 3))
+    both = before.merge(now)
+
+    assert isinstance(both.cells, Grid)
+    assert both.to_dict() == now.merge(before).to_dict()
+    assert both.cells.lower_edges[0] == 0.0
+    assert both.cells.upper_edges[0] == 2.0**-4
+    assert (both.members[0], both.nonmembers[0]) == (7, 6)
+    assert both.cells.upper_edges[1] - both.cells.lower_edges[1] == 2.0**-13
