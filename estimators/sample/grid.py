@@ -17,6 +17,7 @@ from estimators.arrays import Floats, Integers
 from estimators.errors import InvalidCounts
 from estimators.python.dataclass import asdict, dataclass
 from estimators.sample.frequent import CROWD, RARE, Frequent, from_dicts
+from estimators.sample.octaves import is_near_zero, octave_cells, octave_numbers
 from estimators.sample.search import intervals_of
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -27,25 +28,8 @@ GRID_CELLS = 2**16
 SMALL_INTEGER_RANGE = 2**20
 """Integers spanning less than this are counted by index, without sorting."""
 
-OCTAVE_BITS = 10
-"""An octave has two to this power cells, or those of the grid's step, where these are fewer."""
-
-OCTAVE_CELLS = 2**OCTAVE_BITS
-
-LEAST_OCTAVE = -980
-"""What is closer to 0 than two to this power is one cell on either side."""
-
 FINEST_EXPONENT = -951
 """No grid has a finer step, however small all scores are."""
-
-SLOTS = 2**15
-"""Cells of octaves, on either side of 0, that are counted by index, without sorting: those of 32 octaves."""
-
-MOST_CELLS = 2 ** (11 + OCTAVE_BITS)
-"""Cells on either side of 0: floats have 2^11 exponents."""
-
-LEAST_NUMBER = ((1023 + LEAST_OCTAVE) << OCTAVE_BITS) - 1
-"""The number among the cells of octaves of the one next to 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,53 +180,6 @@ def mend_underflow(keys: Floats, scores: Floats, exponent: int) -> Floats:
     if exponent > 0:
         keys[(keys == 0) & (scores < 0)] = -1
     return keys
-
-
-def is_near_zero(scores: Floats, exponent: int) -> NDArray[np.bool_]:
-    """Whether each score lies where the cells of a grid of this step are those of octaves."""
-    limit = float(np.ldexp(OCTAVE_CELLS, exponent))
-    return (scores >= -limit) & (scores < limit)
-
-
-def octave_numbers(scores: Floats) -> Integers:
-    """A number for the cell of each score among those of all octaves, in their order; from -1 downward below 0."""
-    away, below = _cells_away(scores)
-    return np.where(below, -1 - away, away)
-
-
-def _cells_away(scores: Floats) -> tuple[Integers, NDArray[np.bool_]]:
-    """How many cells each score is away from 0, and whether it is below."""
-    bits = (scores + 0.0).view(np.int64)  # which takes the sign from 0
-    bits += bits >> 63  # a cell below 0 ends before its upper edge, too
-    below = bits < 0
-    bits >>= 52 - OCTAVE_BITS
-    bits &= MOST_CELLS - 1
-    return np.maximum(bits, LEAST_NUMBER, out=bits), below
-
-
-def count_octaves(scores: Floats, exponent: int) -> tuple[Integers, Integers]:
-    """The numbers of the cells of scores near 0 on the grid of a step, in order, and how many scores are in each."""
-    away, below = _cells_away(scores)
-    first = ((1023 + OCTAVE_BITS + exponent) << OCTAVE_BITS) - SLOTS
-    away -= first
-    if not len(away) or away.min() < 0:  # there are octaves far below
-        return np.unique_counts(octave_numbers(scores))
-    np.add(away, SLOTS, out=away, where=below)
-    above, under = np.bincount(away, minlength=2 * SLOTS).reshape(2, SLOTS)
-    places_above, places_under = np.flatnonzero(above), np.flatnonzero(under)[::-1]
-    numbers = np.concatenate([-1 - first - places_under, first + places_above])
-    return numbers, np.concatenate([under[places_under], above[places_above]])
-
-
-def octave_cells(numbers: Integers) -> tuple[Integers, Integers]:
-    """The exponent of the step, and the key, of cells of octaves."""
-    below = numbers < 0
-    away = np.where(below, -1 - numbers, numbers)
-    exponents = (away >> OCTAVE_BITS) - (1023 + OCTAVE_BITS)
-    keys = OCTAVE_CELLS + (away & (OCTAVE_CELLS - 1))
-    least = away == LEAST_NUMBER
-    exponents, keys = np.where(least, LEAST_OCTAVE, exponents), np.where(least, 0, keys)
-    return exponents, np.where(below, -1 - keys, keys)
 
 
 def cells_at(scores: Floats, exponent: int) -> tuple[Integers, Integers]:

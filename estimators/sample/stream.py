@@ -6,27 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from fast_histogram import histogram1d
 from numpy.typing import NDArray
 
-from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
-from estimators.python.dataclass import dataclass, replace
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_enough, frequent_values
-from estimators.sample.grid import (
-    GRID_CELLS,
-    OCTAVE_CELLS,
-    SMALL_INTEGER_RANGE,
-    count_octaves,
-    grid_ends,
-    grid_keys,
-    is_near_zero,
-    mend_underflow,
-    octave_cells,
-    octave_numbers,
-)
+from estimators.sample.grid import SMALL_INTEGER_RANGE
+from estimators.sample.growing_grid import SIDES, GrowingGrid
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
 from estimators.sample.parts import MOST_VALUES, Part, by_value
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
@@ -34,19 +21,6 @@ from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_
 __all__ = ["CountStream"]
 
 Integers = NDArray[np.int64] | NDArray[np.uint64]
-SIDES = ("member", "nonmember")
-
-PIECE = 2**18
-"""Numbers counted at a time: two megabytes of scratch, and a table of cells is small beside it."""
-
-LARGEST_EXPONENT = 1000
-"""Steps below which the far end of the window is still a float."""
-
-NEAR = 2**60
-"""Added to the numbers of cells near 0, where they stand beside keys of the window."""
-
-LARGEST_KEY = 2**52 - GRID_CELLS
-"""Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +46,14 @@ class CountStream:
         (5000, 0.4)
     """
 
-    table: _Grid | _Values | _Labels | None = None
+    table: GrowingGrid | _Values | _Labels | None = None
     n_members: int = 0
     n_nonmembers: int = 0
 
     @classmethod
     def on_grid(cls) -> CountStream:
         """The start of counts on the grid, integers of any size included; text is refused."""
-        return cls(_Grid.none())
+        return cls(GrowingGrid.none())
 
     def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> CountStream:
         """The counts with one more block; either side of it may be empty.
@@ -101,7 +75,7 @@ class CountStream:
         table = self.table
         for side, values in blocks:
             if table is not None and (values.dtype.kind == "U") != _is_text(table):
-                if not self.n_members + self.n_nonmembers and isinstance(self.table, _Grid):
+                if not self.n_members + self.n_nonmembers and isinstance(self.table, GrowingGrid):
                     raise InputError(
                         f"{SIDES[side]} scores: got text, a grid needs numbers", field=f"{SIDES[side]}s"
                     )
@@ -113,7 +87,7 @@ class CountStream:
             if text:
                 require_no_spelled_number(block, SIDES[side], (self.n_members, self.n_nonmembers)[side])
                 table = (table if isinstance(table, _Labels) else _Labels.none()).plus(side, block)
-            elif block.dtype.kind in "iu" and not isinstance(table, _Grid):
+            elif block.dtype.kind in "iu" and not isinstance(table, GrowingGrid):
                 table = (table or _Values.none()).plus(side, block)
             else:
                 start = (self.n_members, self.n_nonmembers)[side]
@@ -134,161 +108,6 @@ class CountStream:
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
-    """A window of 2^16 cells of the growing grid; it moves, or its step doubles, when a score lies outside.
-
-    What is near 0 is counted in the cells of octaves, too, by their numbers.
-    """
-
-    exponent: int
-    first: int
-    columns: tuple[Floats, Floats]
-    scratch: Floats
-    near: _Values
-    frequent: Frequent = ()
-
-    @classmethod
-    def none(cls) -> _Grid:
-        """A grid before its first record: no step is too small for it."""
-        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE), _Values.none())
-
-    def plus(self, side: int, scores: Floats, start: int) -> _Grid:
-        """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
-        grid = self
-        for at in range(0, len(scores), PIECE):
-            piece = scores[at : at + PIECE]
-            column = grid._histogram(piece)
-            if column is None:
-                low, high = float(piece.min()), float(piece.max())
-                if not np.isfinite(low) or not np.isfinite(high):
-                    _refuse_not_finite(piece, SIDES[side], start + at)
-                grid = grid.reaching(low, high)
-                column = grid.tabulate(piece)
-            near = None
-            if column[grid._window_near_zero()].any():
-                near = count_octaves(
-                    piece.take(np.flatnonzero(is_near_zero(piece, grid.exponent))), grid.exponent
-                )
-            frequent = grid._frequent_with(side, piece, column, near)
-            column += grid.columns[side]
-            columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
-            values = grid.near if near is None else grid.near.with_records(side, *near)
-            grid = replace(grid, columns=columns, near=values, frequent=frequent)
-        return grid
-
-    def _window_near_zero(self) -> slice:
-        """The cells of the window whose records are counted in the cells of octaves, too."""
-        return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in (-OCTAVE_CELLS, OCTAVE_CELLS)))
-
-    def _frequent_with(
-        self, side: int, piece: Floats, column: Floats, near: tuple[Integers, NDArray[np.int64]] | None
-    ) -> Frequent:
-        """The frequent scores with those of one more piece, of which so many are in each cell."""
-        crowds = {self.first + cell: int(column[cell]) for cell in crowded(column, len(piece))}
-        if crowds and near is not None:
-            inner = self._window_near_zero()
-            crowds = {key: n for key, n in crowds.items() if not inner.start <= key - self.first < inner.stop}
-            crowds |= {NEAR + int(near[0][at]): int(near[1][at]) for at in crowded(near[1], len(piece))}
-        if not crowds and not self.frequent:
-            return ()
-        n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)
-        return after_piece(self.frequent, side, piece, crowds, self._numbers_of, n)
-
-    def _numbers_of(self, scores: Floats) -> NDArray[np.int64]:
-        """A number for the cell of each score."""
-        near = is_near_zero(scores, self.exponent)
-        numbers = grid_keys(np.where(near, 0.0, scores), self.exponent)
-        numbers[near] = NEAR + octave_numbers(scores[near])
-        return numbers
-
-    def reaching(self, low: float, high: float) -> _Grid:
-        """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
-        start = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
-        exponent = max(start, self.exponent)
-        cells = np.flatnonzero(self.columns[0] + self.columns[1]).astype(np.int64)
-        ours = [self.first + int(cell) for cell in (cells[0], cells[-1])] if cells.size else []
-        while True:
-            keys = [*grid_ends(low, high, exponent)] + [key >> (exponent - self.exponent) for key in ours]
-            least, most = min(keys), max(keys)
-            if most - least < GRID_CELLS:
-                break
-            exponent += 1
-        from_zero = least >= 0 and most < GRID_CELLS
-        first = 0 if from_zero else least - (GRID_CELLS - 1 - (most - least)) // 2  # room on both sides
-        moved = ((cells + self.first) >> (exponent - self.exponent)) - first
-        columns = [
-            _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
-        ]
-        return _Grid(
-            exponent,
-            first,
-            (columns[0], columns[1]),
-            self.scratch,
-            self._near_at(exponent, cells),
-            self.frequent,
-        )
-
-    def _near_at(self, exponent: int, cells: NDArray[np.int64]) -> _Values:
-        """What is near 0 with a larger step, too: cells of the window are those of octaves then."""
-        keys = self.first + cells
-        moved = keys >> (exponent - self.exponent)
-        own = np.abs(keys + 0.5) > OCTAVE_CELLS
-        own &= np.abs(moved + 0.5) < OCTAVE_CELLS
-        starts, some = np.ldexp(keys[own].astype(np.float64), self.exponent), cells[own]
-        return self.near.with_scores(starts, [column[some] for column in self.columns])
-
-    def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
-        """Records in each cell of the window, where all lie in it."""
-        return _count_in_window(grid_keys(scores, self.exponent) - self.first, weights)
-
-    def _histogram(self, scores: Floats) -> Floats | None:
-        """The same in one pass, or nothing if a score lies outside the window or is not finite.
-
-        fast-histogram leaves such scores out, which the total shows. It truncates (score - start) / width, which is
-        exact for whole numbers, and from a start at 0 if the width is a power of two.
-        """
-        wide = self.exponent > LARGEST_EXPONENT or max(-self.first, self.first + GRID_CELLS) > LARGEST_KEY
-        if wide or not self.columns[0].size:
-            return None
-        if self.first == 0:
-            keys, reach = scores, (0.0, GRID_CELLS * 2.0**self.exponent)
-        else:
-            keys, reach = self.scratch[: len(scores)], (float(self.first), float(self.first + GRID_CELLS))
-            with np.errstate(over="ignore", invalid="ignore"):
-                np.floor(np.multiply(scores, 2.0**-self.exponent, out=keys), out=keys)
-            mend_underflow(keys, scores, self.exponent)
-        column: Floats = histogram1d(keys, GRID_CELLS, reach)
-        return column if column.sum() == len(scores) else None
-
-    def counts(self) -> Counts:
-        """Occupied cells as counts."""
-        part = self.part()
-        grid = replace(part.grid, frequent=part.frequent)
-        return Counts(part.members, part.nonmembers, grid.with_crowds_only(part.members + part.nonmembers))
-
-    def part(self) -> Part:
-        """The same as a part."""
-        cells = np.flatnonzero(self.columns[0] + self.columns[1])
-        numbers, inner = self.near.labels.astype(np.int64), self._window_near_zero()
-        before, after = cells[cells < inner.start], cells[cells >= inner.stop]
-        exponents, keys = octave_cells(numbers)
-        members, nonmembers = (
-            np.concatenate([column[before], near, column[after]]).astype(np.int64)
-            for column, near in zip(self.columns, self.near.columns, strict=True)
-        )
-        return Part(
-            "grid",
-            np.concatenate([self.first + before, keys, self.first + after]),
-            members,
-            nonmembers,
-            frequent_enough(self.frequent, int(members.sum() + nonmembers.sum())),
-            np.concatenate(
-                [*(np.full(len(before), self.exponent), exponents, np.full(len(after), self.exponent))]
-            ),
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class _Values:
     """Records of each integer seen."""
 
@@ -300,13 +119,9 @@ class _Values:
         """Before the first record."""
         return cls(np.zeros(0, np.int64), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
 
-    def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
+    def plus(self, side: int, block: NDArray[np.generic]) -> _Values | GrowingGrid:
         """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
-        grown = self.with_records(side, *_each_integer(as_64_bit(block)))
-        return grown if len(grown.labels) <= MOST_VALUES else _grid_of(grown)
-
-    def with_records(self, side: int, labels: Integers, frequencies: NDArray[np.int64]) -> _Values:
-        """With so many records of one side for each of these integers, which are in order."""
+        labels, frequencies = _each_integer(as_64_bit(block))
         ours, theirs = as_one_type(self.labels, labels)
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
@@ -318,16 +133,8 @@ class _Values:
             columns = (members, nonmembers)
             ours, at = both, np.searchsorted(both, theirs)
         column = _spread_over(frequencies, at, len(ours)) + columns[side]
-        return _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
-
-    def with_scores(self, scores: Floats, columns: Sequence[Floats | Integers]) -> _Values:
-        """With so many records of both sides of each of these scores near 0, by the numbers of their cells."""
-        values = self
-        if len(scores):
-            numbers, at = np.unique(octave_numbers(scores), return_inverse=True)
-            for side, column in enumerate(columns):
-                values = values.with_records(side, numbers, np.bincount(at, column).astype(np.int64))
-        return values
+        grown = _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
+        return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
 
     def as_labels(self) -> _Labels:
         """The same, each integer as its text."""
@@ -362,7 +169,7 @@ class _Labels:
         """Before the first record."""
         return cls((Counter(), Counter()))
 
-    def plus(self, side: int, block: NDArray[np.generic]) -> _Labels | _Grid:
+    def plus(self, side: int, block: NDArray[np.generic]) -> _Labels | GrowingGrid:
         """With a block of one side; integers of more than 2^20 distinct values go to the grid, as those of 64 bits."""
         column = Counter(self.columns[side])
         column.update(block.tolist())
@@ -412,17 +219,6 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     return array.astype(np.int64) if array.dtype.kind == "b" else array
 
 
-def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
-    """Name the first record that is NaN or infinite."""
-    at = int(np.argmin(np.isfinite(scores)))
-    what = "NaN" if np.isnan(scores[at]) else "infinite"
-    raise NotFinite(
-        f"{name} scores: record {start + at} is {what}; every score must be finite",
-        field=f"{name}s",
-        index=start + at,
-    )
-
-
 def _refuse_beyond_floats(infinite: NDArray[np.bool_], members: NDArray[np.int64]) -> None:
     """Name the side that has an integer which no float is near; which record it was is not kept."""
     if infinite.any():
@@ -430,12 +226,12 @@ def _refuse_beyond_floats(infinite: NDArray[np.bool_], members: NDArray[np.int64
         raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
 
 
-def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
+def _grid_of(table: GrowingGrid | _Values | _Labels | None) -> GrowingGrid:
     """Whatever numbers were counted, on a grid."""
-    if isinstance(table, _Grid):
+    if isinstance(table, GrowingGrid):
         return table
     if table is None or not len(table.columns[0]) + len(table.columns[1]):
-        return _Grid.none()
+        return GrowingGrid.none()
     columns: Sequence[NDArray[np.int64]]
     if isinstance(table, _Values):
         values, columns = table.labels.astype(np.float64), table.columns
@@ -446,21 +242,17 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
             np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
         ]
         _refuse_beyond_floats(np.isinf(values), columns[0])
-    grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
-    members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
-    inner = is_near_zero(values, grid.exponent)
-    near = grid.near.with_scores(values[inner], [column[inner] for column in columns])
-    return replace(grid, columns=(members, nonmembers), near=near, frequent=frequent_values(values, *columns))
+    return GrowingGrid.of_values(values, columns)
 
 
-def _is_text(table: _Grid | _Values | _Labels) -> bool:
+def _is_text(table: GrowingGrid | _Values | _Labels) -> bool:
     """Whether text was counted, and no integers in its place."""
     return isinstance(table, _Labels) and not table.integers
 
 
 def _of_one_type(
-    table: _Grid | _Values | _Labels | None, block: NDArray[np.generic]
-) -> tuple[_Grid | _Values | _Labels | None, NDArray[np.generic]]:
+    table: GrowingGrid | _Values | _Labels | None, block: NDArray[np.generic]
+) -> tuple[GrowingGrid | _Values | _Labels | None, NDArray[np.generic]]:
     """What was counted and what is to come, of one type: integers as text where no 64 bits hold all of them."""
     whole = block.dtype.kind in "iuO"
     if isinstance(table, _Labels) and table.integers:
@@ -480,11 +272,6 @@ def _each_integer(block: Integers) -> tuple[Integers, NDArray[np.int64]]:
     table = np.bincount((block - low).astype(np.intp))
     at = np.flatnonzero(table)
     return at.astype(block.dtype) + low, table[at]
-
-
-def _count_in_window(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
-    """Records in each cell of a window."""
-    return np.bincount(cells, weights, GRID_CELLS).astype(np.float64, copy=False)
 
 
 def _spread_over(frequencies: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:

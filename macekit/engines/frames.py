@@ -20,9 +20,10 @@ from estimators.errors import InputError, NotFinite, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
-from estimators.sample.grid import LEAST_OCTAVE, OCTAVE_BITS, Grid, cells_at, finest_exponent
+from estimators.sample.grid import Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
+from estimators.sample.octaves import LEAST_OCTAVE, OCTAVE_BITS
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 from macekit.call import Call

@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 from estimators import Counts, Scores
 from estimators.errors import InvalidCounts
 from estimators.sample.counting import by_grid
-from estimators.sample.grid import (
-    Grid,
-    cells_at,
-    count_octaves,
-    finest_exponent,
-    is_near_zero,
-    octave_numbers,
-)
+from estimators.sample.grid import Grid, cells_at, finest_exponent
+from estimators.sample.octaves import OctaveCounts, is_near_zero, octave_numbers
 from tests.cases import each_case
 
 numbers = st.one_of(
@@ -106,12 +100,14 @@ def test_many_scores_are_counted_in_the_octaves_of_each(spread) -> None:
     """By index, and by sorting, where octaves lie far apart."""
     rng = np.random.default_rng(0)
     scores = np.exp(spread * rng.normal(size=5000)) * rng.choice([-1.0, 1.0], 5000)
-    scores = scores[is_near_zero(scores, 0)]
-    found, counts = count_octaves(scores, 0)
+    sides = np.array_split(scores[is_near_zero(scores, 0)], 2)
+    both = OctaveCounts.of_side(0, 0, sides[0]).plus(OctaveCounts.of_side(0, 1, sides[1]))
 
-    expected = Counter(octave_numbers(scores).tolist())
-    assert found.tolist() == sorted(expected)
-    assert counts.tolist() == [expected[number] for number in sorted(expected)]
+    expected = [Counter(octave_numbers(side).tolist()) for side in sides]
+    for exponent in (0, 7):
+        numbers, records = both.at(exponent).cells()
+        assert numbers.tolist() == sorted(expected[0] | expected[1])
+        assert records.tolist() == [[own[number] for number in numbers.tolist()] for own in expected]
 
 
 @each_case(

@@ -10,6 +10,8 @@ from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, 
 from estimators.sample import stream
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.counts import Counts
+from estimators.sample.grid import cells_at, finest_exponent
+from estimators.sample.growing_grid import PIECE
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
 from tests.cases import each_case, refusals
@@ -78,10 +80,20 @@ def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
 def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(shift, scale):
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
-    far = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
+    far = np.abs(rng.standard_cauchy(size=PIECE + 5)), rng.standard_cauchy(size=PIECE * 2)
 
-    assert same(in_blocks(a, b, list(range(1000, 50_000, 3000)), 5).counts(), by_grid(Scores.of(a, b)))
-    assert same(CountStream().plus(*far).counts(), by_grid(Scores.of(*far)))
+    for counts, sides in (
+        (in_blocks(a, b, list(range(1000, 50_000, 3000)), 5).counts(), (a, b)),
+        (CountStream().plus(*far).counts(), far),
+    ):
+        every = np.concatenate(sides)
+        exponents, keys = cells_at(every, finest_exponent(float(every.min()), float(every.max())))
+        edges, at = np.unique(np.ldexp(keys.astype(float), exponents), return_inverse=True)
+        assert (counts.lower_edges() == edges).all()
+        for column, places in zip(
+            (counts.members, counts.nonmembers), np.split(at, [len(sides[0])]), strict=True
+        ):
+            assert (column == np.bincount(places, minlength=len(edges))).all()
 
 
 def test_integers_before_or_after_floats_or_of_too_many_values_fall_on_the_grid_of_all(monkeypatch, rng):

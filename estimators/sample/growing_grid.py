@@ -1,0 +1,225 @@
+"""Numbers that come piece by piece, in any order, counted on a grid that grows with their range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from fast_histogram import histogram1d
+from numpy.typing import NDArray
+
+from estimators.arrays import Floats, Integers
+from estimators.errors import NotFinite
+from estimators.python.dataclass import dataclass, replace
+from estimators.sample.counts import Counts
+from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_enough, frequent_values
+from estimators.sample.grid import GRID_CELLS, grid_ends, grid_keys, mend_underflow
+from estimators.sample.octaves import (
+    OCTAVE_CELLS,
+    OctaveCounts,
+    is_near_zero,
+    octave_cells,
+    octave_numbers,
+)
+from estimators.sample.parts import Part
+
+SIDES = ("member", "nonmember")
+
+PIECE = 2**18
+"""Numbers counted at a time: two megabytes of scratch, and a table of cells is small beside it."""
+
+LARGEST_EXPONENT = 1000
+"""Steps below which the far end of the window is still a float."""
+
+NEAR = 2**60
+"""Added to the numbers of cells near 0, where they stand beside keys of the window."""
+
+LARGEST_KEY = 2**52 - GRID_CELLS
+"""Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingGrid:
+    """A window of 2^16 cells of the growing grid; it moves, or its step doubles, when a score lies outside.
+
+    Attributes:
+        exponent: Of the step.
+        first: The key of the window's first cell.
+        columns: Member and nonmember records in each of its cells.
+        scratch: Room for a piece.
+        near: The records near 0, once more, in the cells of octaves.
+        frequent: Scores that many records have.
+    """
+
+    exponent: int
+    first: int
+    columns: tuple[Floats, Floats]
+    scratch: Floats
+    near: OctaveCounts
+    frequent: Frequent = ()
+
+    @classmethod
+    def none(cls) -> GrowingGrid:
+        """A grid before its first record: no step is too small for it."""
+        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE), OctaveCounts.none(-2000))
+
+    @classmethod
+    def of_values(cls, values: Floats, columns: Sequence[Integers]) -> GrowingGrid:
+        """So many member and nonmember records of each of these values, which are in order."""
+        grid = cls.none().reaching(float(values[0]), float(values[-1]))
+        members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
+        inner = is_near_zero(values, grid.exponent)
+        near = OctaveCounts.of(grid.exponent, octave_numbers(values[inner]), np.stack(columns)[:, inner])
+        frequent = frequent_values(values, columns[0], columns[1])
+        return replace(grid, columns=(members, nonmembers), near=near, frequent=frequent)
+
+    def plus(self, side: int, scores: Floats, start: int) -> GrowingGrid:
+        """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
+        grid = self
+        for at in range(0, len(scores), PIECE):
+            piece = scores[at : at + PIECE]
+            column = grid._histogram(piece)
+            if column is None:
+                low, high = float(piece.min()), float(piece.max())
+                if not np.isfinite(low) or not np.isfinite(high):
+                    _refuse_not_finite(piece, SIDES[side], start + at)
+                grid = grid.reaching(low, high)
+                column = grid.tabulate(piece)
+            near = None
+            if column[grid._window_near_zero()].any():
+                scores_near = piece.take(np.flatnonzero(is_near_zero(piece, grid.exponent)))
+                near = OctaveCounts.of_side(grid.exponent, side, scores_near)
+            frequent = grid._frequent_with(side, piece, column, near)
+            column += grid.columns[side]
+            columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
+            both = grid.near if near is None else grid.near.plus(near)
+            grid = replace(grid, columns=columns, near=both, frequent=frequent)
+        return grid
+
+    def _window_near_zero(self) -> slice:
+        """The cells of the window whose records are counted in the cells of octaves, too."""
+        return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in (-OCTAVE_CELLS, OCTAVE_CELLS)))
+
+    def _frequent_with(self, side: int, piece: Floats, column: Floats, near: OctaveCounts | None) -> Frequent:
+        """The frequent scores with those of one more piece, of which so many are in each cell."""
+        inner, dense = self._window_near_zero(), crowded(column, len(piece))
+        crowds = {self.first + at: int(column[at]) for at in dense if not inner.start <= at < inner.stop}
+        if near is not None and len(crowds) < len(dense):
+            numbers, records = near.cells()
+            crowds |= {
+                NEAR + int(numbers[at]): int(records[side, at]) for at in crowded(records[side], len(piece))
+            }
+        if not crowds and not self.frequent:
+            return ()
+        n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)
+        return after_piece(self.frequent, side, piece, crowds, self._numbers_of, n)
+
+    def _numbers_of(self, scores: Floats) -> NDArray[np.int64]:
+        """A number for the cell of each score."""
+        near = is_near_zero(scores, self.exponent)
+        numbers = grid_keys(np.where(near, 0.0, scores), self.exponent)
+        numbers[near] = NEAR + octave_numbers(scores[near])
+        return numbers
+
+    def reaching(self, low: float, high: float) -> GrowingGrid:
+        """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
+        start = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
+        exponent = max(start, self.exponent)
+        cells = np.flatnonzero(self.columns[0] + self.columns[1]).astype(np.int64)
+        ours = [self.first + int(cell) for cell in (cells[0], cells[-1])] if cells.size else []
+        while True:
+            keys = [*grid_ends(low, high, exponent)] + [key >> (exponent - self.exponent) for key in ours]
+            least, most = min(keys), max(keys)
+            if most - least < GRID_CELLS:
+                break
+            exponent += 1
+        from_zero = least >= 0 and most < GRID_CELLS
+        first = 0 if from_zero else least - (GRID_CELLS - 1 - (most - least)) // 2  # room on both sides
+        moved = ((cells + self.first) >> (exponent - self.exponent)) - first
+        columns = [
+            _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
+        ]
+        return GrowingGrid(
+            exponent,
+            first,
+            (columns[0], columns[1]),
+            self.scratch,
+            self._near_at(exponent, cells),
+            self.frequent,
+        )
+
+    def _near_at(self, exponent: int, cells: NDArray[np.int64]) -> OctaveCounts:
+        """What is near 0 with a larger step, too: cells of the window are those of octaves then."""
+        keys = self.first + cells
+        moved = keys >> (exponent - self.exponent)
+        own = np.abs(keys + 0.5) > OCTAVE_CELLS
+        own &= np.abs(moved + 0.5) < OCTAVE_CELLS
+        numbers = octave_numbers(np.ldexp(keys[own].astype(np.float64), self.exponent))
+        records = np.stack([column[cells[own]] if cells.size else column for column in self.columns])
+        return self.near.at(exponent).plus(OctaveCounts.of(exponent, numbers, records.astype(np.int64)))
+
+    def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
+        """Records in each cell of the window, where all lie in it."""
+        return _count_in_window(grid_keys(scores, self.exponent) - self.first, weights)
+
+    def _histogram(self, scores: Floats) -> Floats | None:
+        """The same in one pass, or nothing if a score lies outside the window or is not finite.
+
+        fast-histogram leaves such scores out, which the total shows. It truncates (score - start) / width, which is
+        exact for whole numbers, and from a start at 0 if the width is a power of two.
+        """
+        wide = self.exponent > LARGEST_EXPONENT or max(-self.first, self.first + GRID_CELLS) > LARGEST_KEY
+        if wide or not self.columns[0].size:
+            return None
+        if self.first == 0:
+            keys, reach = scores, (0.0, GRID_CELLS * 2.0**self.exponent)
+        else:
+            keys, reach = self.scratch[: len(scores)], (float(self.first), float(self.first + GRID_CELLS))
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.floor(np.multiply(scores, 2.0**-self.exponent, out=keys), out=keys)
+            mend_underflow(keys, scores, self.exponent)
+        column: Floats = histogram1d(keys, GRID_CELLS, reach)
+        return column if column.sum() == len(scores) else None
+
+    def counts(self) -> Counts:
+        """Occupied cells as counts."""
+        part = self.part()
+        grid = replace(part.grid, frequent=part.frequent)
+        return Counts(part.members, part.nonmembers, grid.with_crowds_only(part.members + part.nonmembers))
+
+    def part(self) -> Part:
+        """The same as a part."""
+        cells = np.flatnonzero(self.columns[0] + self.columns[1])
+        (numbers, near), inner = self.near.cells(), self._window_near_zero()
+        before, after = cells[cells < inner.start], cells[cells >= inner.stop]
+        exponents, keys = octave_cells(numbers)
+        members, nonmembers = (
+            np.concatenate([column[before], records, column[after]]).astype(np.int64)
+            for column, records in zip(self.columns, near, strict=True)
+        )
+        return Part(
+            "grid",
+            np.concatenate([self.first + before, keys, self.first + after]),
+            members,
+            nonmembers,
+            frequent_enough(self.frequent, int(members.sum() + nonmembers.sum())),
+            np.concatenate(
+                [np.full(len(before), self.exponent), exponents, np.full(len(after), self.exponent)]
+            ),
+        )
+
+
+def _count_in_window(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
+    """Records in each cell of a window."""
+    return np.bincount(cells, weights, GRID_CELLS).astype(np.float64, copy=False)
+
+
+def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
+    """Name the first record that is NaN or infinite."""
+    at = int(np.argmin(np.isfinite(scores)))
+    what = "NaN" if np.isnan(scores[at]) else "infinite"
+    raise NotFinite(
+        f"{name} scores: record {start + at} is {what}; every score must be finite",
+        field=f"{name}s",
+        index=start + at,
+    )
