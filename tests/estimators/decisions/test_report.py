@@ -11,6 +11,7 @@ from estimators.decisions.report import coherent
 from estimators.density.bandwidth import Fixed
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric
+from estimators.sample.cells import Halves
 from estimators.sample.digests import fingerprint
 from estimators.statement import Estimate, at_least, at_most
 from tests.cases import each_case
@@ -112,6 +113,33 @@ def test_the_fingerprint_is_of_every_score_and_its_side_and_not_of_how_they_were
     for values, kinds in kept:
         columns = [np.array(values, dtype=kind) for kind in kinds]
         assert len({fingerprint(Scores.of(each, each[::-1], "discrete")) for each in columns}) == 1
+
+
+def test_the_fingerprint_of_counts_is_of_their_cells_too_and_not_of_how_they_came() -> None:
+    sides = [5, 3, 2], [1, 7, 2]
+    grid = {"kind": "grid", "exponent": 0, "keys": [1, 2, 5]}
+    several = [
+        *(Counts.of(*sides, edges) for edges in (None, [0.5, 1.0], [0.5, 2.0])),
+        *(
+            Counts.from_dict({"members": sides[0], "nonmembers": sides[1], "cells": cells})
+            for cells in (
+                grid,
+                {**grid, "keys": [1, 2, 6]},
+                {**grid, "exponents": [-1, -1, 0]},
+                {"kind": "values", "labels": [1, 2, 5]},
+                {"kind": "categories", "labels": ["a", "b", "c"]},
+            )
+        ),
+        Counts(np.array(sides[0] * 2), np.array(sides[1] * 2), Halves((Counts.of(*sides).cells,) * 2)),
+    ]
+    frequent = [{"score": 1.5, "members": 5, "nonmembers": 1}]
+    same = {"members": sides[0], "nonmembers": sides[1], "cells": {**grid, "frequent": frequent}}
+
+    assert len({fingerprint(each) for each in several}) == len(several)
+    assert fingerprint(Counts.from_dict(same)) == fingerprint(several[3])
+    assert [fingerprint(Counts.from_dict(each.to_dict())) for each in several[:-1]] == [
+        fingerprint(each) for each in several[:-1]
+    ]
 
 
 def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned_and_said_once() -> None:
