@@ -46,13 +46,6 @@ def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, A
     return take(arguments.declared, options_of(question.name), arguments)
 
 
-def target_of_state(name: str) -> Target:
-    """The file of a run."""
-    from app.cli.outputs import target_of
-
-    return target_of(name, (".json",), overwrite=True)
-
-
 def read_state(target: Target) -> dict[str, Any]:
     """What a question of the run says beside its records."""
     from app.cli.inputs import Misuse
@@ -68,11 +61,6 @@ def read_state(target: Target) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise Misuse(f"{target.name}: is no state of mace gate; name a new file to begin a run")
     return {"anytime": True, "state": state}
-
-
-def write_state(target: Target, answer: dict[str, Any]) -> None:
-    """Keep the run for the next batch."""
-    target.write(json.dumps(answer["state"], separators=(",", ":")).encode())
 
 
 # --- gate ---------------------------------------------------------------------------------------------------
@@ -110,12 +98,13 @@ def _fill(question: Operation, parser: Parser) -> None:
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
     from app.cli.inputs import Misuse
+    from app.cli.outputs import target_of
 
     write_for_pipeline = writer_of(question, arguments)
     _require_one_question(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
-    state_file = None if arguments.state is None else target_of_state(arguments.state)
+    state_file = None if arguments.state is None else target_of(arguments.state, (".json",), overwrite=True)
     if state_file is not None and os.path.realpath(arguments.output or "") == os.path.realpath(
         state_file.path
     ):
@@ -126,7 +115,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
 
     def write_files(answer: dict[str, Any]) -> None:
         if state_file is not None:
-            write_state(state_file, answer)
+            state_file.write(json.dumps(answer["state"], separators=(",", ":")).encode())
         write_for_pipeline(answer)
 
     answer = answer_question(question, arguments, run, write_files).content

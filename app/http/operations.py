@@ -118,11 +118,6 @@ def names_dataset(row: Operation, request: Request) -> bool:
     return True
 
 
-def asks_for_time(request: Request) -> bool:
-    """Whether a report is to say when it was made."""
-    return one_of(request, DATED, ("true", "false")) == "true"
-
-
 def form_of(request: Request, row: Operation) -> str:
     """The form of the answer, by the header Accept; with `detail=brief` the brief one in place of JSON."""
     form = accepted(request.headers, row.forms)
@@ -207,7 +202,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
             keeping=running.runs.keeping() if running.runs is not None and row.name == "gate" else None,
-            dated=reports and asks_for_time(request),
+            dated=reports and one_of(request, DATED, ("true", "false")) == "true",
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         question = Question(

@@ -194,17 +194,13 @@ def learned_validation(
     prior: float,
     seed: int,
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
-    shuffles: int = 1,
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)
     with on_one_thread(learners):
-        right = np.array(
-            [_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
-        )
-    n1, n0 = (
-        np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
-    )
+        shuffled = [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
+        right = np.array([_right_guesses(shuffled, prior, learners, rng)])
+    n1, n0 = (np.diff(_block_ends(n))[None, :] for n in (scores.n_members, scores.n_nonmembers))
     outcome = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
     pooled = pools(scores.n_members, scores.n_nonmembers, prior)
     return Validation(outcome, tuple(learner.name for learner in learners), prior, pooled)
@@ -496,10 +492,6 @@ def _build(learner: Learner, seed: int) -> Any:
         raise NotInstalled(
             "estimator: needs the package scikit-learn; pip install 'macekit[learned]'", field="estimator"
         ) from None
-
-
-def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
-    return [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
 
 
 def _rows(scores: Scores) -> list[Floats]:

@@ -286,13 +286,9 @@ def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
     """Whether the sides differ in an aspect, by some thousands of cells."""
     every = max(1, counts.size // LOOKED_AT)
     members, nonmembers = counts.members[::every], counts.nonmembers[::every]
-    aspects = _aspects(counts, every, _seems_written_apart(counts))
+    written_apart = any(doubt.code == PRECISION for doubt in counts.doubts)
+    aspects = _aspects(counts, every, written_apart)
     return any(each.strikes(members, nonmembers, worth) for each in aspects)
-
-
-def _seems_written_apart(counts: Counts) -> bool:
-    """Whether the sides were written with different numbers of digits."""
-    return any(doubt.code == PRECISION for doubt in counts.doubts)
 
 
 def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:

@@ -216,7 +216,8 @@ def match_sides(
     records = np.concatenate([sides.members.records, sides.nonmembers.records])
     side = np.repeat([1, 0], sizes)
     candidates = [_log_odds(points, side, records, learner, seed) for learner in learners]
-    odds = min(candidates, key=lambda each: _log_loss(each, side))
+    # whichever foretells the sides best, by its mean log loss
+    odds = min(candidates, key=lambda each: np.logaddexp(0.0, np.where(side == 1, -each, each)).mean())
     keep = _alike(odds, side, caliper * float(odds.std()), np.random.default_rng(seed))
     return Match(np.flatnonzero(keep[: sizes[0]]), np.flatnonzero(keep[sizes[0] :]), *sizes)
 
@@ -235,11 +236,6 @@ def _log_odds(points: Floats, side: Integers, records: Integers, learner: Learne
                 share[here] = model.predict_proba(points[here])[:, 1]
     share = np.clip(share, LEAST_ODDS, 1.0 - LEAST_ODDS)
     return np.asarray(np.log(share) - np.log1p(-share))
-
-
-def _log_loss(odds: Floats, side: Integers) -> float:
-    """How badly these log odds foretell the sides."""
-    return float(np.logaddexp(0.0, np.where(side == 1, -odds, odds)).mean())
 
 
 def _alike(odds: Floats, side: Integers, width: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators import errors
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats
 from estimators.audits.mixtures import Mixtures, Tests
 from estimators.audits.one_score import (
     A_COLUMN,
@@ -289,7 +289,13 @@ def dataset_use(
             score = sharpest(aside[0], aside[1], ends)
     scores = [score.of(each) for each in rows]
     cuts = _cuts(np.concatenate(scores))
-    bins, spare = ([_bin_counts(score.of(each), cuts) for each in groups] for groups in (mixed, aside))
+    bins, spare = (
+        [
+            np.bincount(np.searchsorted(cuts, score.of(each), "right"), minlength=len(cuts) + 1)
+            for each in groups
+        ]
+        for groups in (mixed, aside)
+    )
     level = (1.0 - confidence) / 2.0
     tests = Tests([Mixtures(bins, spare, rng) for _ in range(ORDERS)], level)
     lower, upper = tests.end(0), tests.end(1)
@@ -340,11 +346,6 @@ def _cuts(pooled: Floats) -> Floats:
     return (
         np.unique(np.partition(pooled, np.unique(places))[places]) if len(places) else np.unique(pooled)[1:2]
     )
-
-
-def _bin_counts(scores: Floats, cuts: Floats) -> Integers:
-    """Records in each bin."""
-    return np.bincount(np.searchsorted(cuts, scores, "right"), minlength=len(cuts) + 1)
 
 
 def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) -> list[Caution]:

@@ -6,10 +6,9 @@ A fail stands: what is read off the records is read off them, whatever else they
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
 
 from estimators.clusters.dependent_rows import DEPENDENT
-from estimators.decisions.plan import Because, Decision
+from estimators.decisions.plan import Decision
 from estimators.sample.doubts import CROWDED, PRECISION, REPEATED, SAME
 from estimators.statement import Caution
 
@@ -41,8 +40,3 @@ def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution
     if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
         return None
     return next((each for each in cautions if each.code in UNANSWERABLE), None)
-
-
-def code_of(caution: Caution) -> Because:
-    """The code of such a caution."""
-    return cast("Because", caution.code)

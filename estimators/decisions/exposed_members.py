@@ -17,13 +17,14 @@ largest lower limit of a true positive rate whose range is shown to have the odd
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.decisions.applicable import code_of, unanswerable
+from estimators.decisions.applicable import unanswerable
 from estimators.decisions.compare import same_order
 from estimators.decisions.maxima import GateSample, JudgedLimit
 from estimators.decisions.plan import Because, Decision, decide, records_needed
@@ -313,7 +314,7 @@ class Withheld:
     def because(self, plain: Decision | None) -> Because | None:
         """Why no pass stands: a code; None where the decision is that of the limits."""
         if (caution := unanswerable(plain, self.odd)) is not None:
-            return code_of(caution)
+            return cast("Because", caution.code)
         hides = plain is Decision.PASS and self.who and not (self.accepted or self.limited)
         return "exposed" if hides else None
 

@@ -208,12 +208,15 @@ def assess(
     require_data(data, Scores, Counts)
     options = options or AssessOptions()
     submitted, clustered = data, None
-    of_set = _set_named(options)
+    sizes = ("set_members", "set_nonmembers")
+    of_set = next((name for name in sizes if getattr(options, name) is not None), None)
     if of_set is not None:
         require_drawn_singly(data, options.target, clustered=cluster is not None, field=of_set)
     if cluster is not None:
         clustered = checked_ends(data, options.prior, options.target, options.seed, cluster=cluster)
-        data = _lone(clustered, data)
+        # of rows that come in clusters some that are independent; all, where no two share a label
+        if isinstance(clustered.validation, ClusteredEnds) and isinstance(data, Scores):
+            data = lone_of(clustered.validation.clusters, data, clustered.source.seed or 0)
     vector = isinstance(data, Scores) and data.dimension > 1
     counted = data if isinstance(data, Counts) else None if vector else finest(data)
     whole = data if counted is None or isinstance(options.target, LearnedTarget) else counted
@@ -322,19 +325,6 @@ def _by_changes(ends: Ends, ordered: Counts, options: AssessOptions) -> tuple[Ch
     if ends.fine is not ordered:
         return upper_by_changes(ordered, options.prior, options.confidence)
     return ends.upper_by_changes(options.confidence)
-
-
-def _set_named(options: AssessOptions) -> str | None:
-    """The first option that says how large the set is."""
-    names = ("set_members", "set_nonmembers")
-    return next((name for name in names if getattr(options, name) is not None), None)
-
-
-def _lone(ends: Ends, data: Scores | Counts) -> Scores | Counts:
-    """Of rows that come in clusters some that are independent; all, where no two share a label."""
-    if not isinstance(ends.validation, ClusteredEnds) or not isinstance(data, Scores):
-        return data
-    return lone_of(ends.validation.clusters, data, ends.source.seed or 0)
 
 
 def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:

@@ -259,7 +259,11 @@ def record_risk(
             points = np.concatenate([data.members, data.nonmembers]).astype(np.float64)
         else:
             points = np.asarray(targets_of(targets, None), dtype=np.float64)
-            _require_dimension(points, data.dimension)
+            width = 1 if points.ndim == 1 else points.shape[1]
+            if width != data.dimension:
+                raise DimensionMismatch(
+                    f"targets have dimension {width}, the records {data.dimension}", field="targets"
+                )
         cautions = []
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
@@ -324,9 +328,3 @@ def cells_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Coun
     if data.query is Query.DISCRETE:
         return by_category(data)
     return by_lattice(data, reading.bins if isinstance(reading, EqualWidth) else EqualWidth().bins)
-
-
-def _require_dimension(points: Floats, dimension: int) -> None:
-    width = 1 if points.ndim == 1 else points.shape[1]
-    if width != dimension:
-        raise DimensionMismatch(f"targets have dimension {width}, the records {dimension}", field="targets")

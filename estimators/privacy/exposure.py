@@ -463,7 +463,7 @@ def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
 
 def _labels(counts: Counts, alpha: float) -> _Candidates:
     """Each label or cell by itself; of those with as many nonmembers only the one with most members can say most."""
-    labels = _labels_seen(counts)
+    labels = int(np.count_nonzero(counts.pooled))
     if labels < 2:
         nothing = np.zeros(0, dtype=np.int64)
         return _Candidates([], nothing, nothing, nothing, np.zeros(0))
@@ -482,10 +482,6 @@ def _labels(counts: Counts, alpha: float) -> _Candidates:
 def _has_labels(counts: Counts) -> bool:
     """Whether cells without an order have labels; those of vectors have none."""
     return isinstance(counts.cells, Categories)
-
-
-def _labels_seen(counts: Counts) -> int:
-    return int(np.count_nonzero(counts.pooled))
 
 
 def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool, bool, float]:

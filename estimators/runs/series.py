@@ -326,11 +326,6 @@ def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:
     return max(sound_upper(each, alpha) for each in ends.values())
 
 
-def riskiest_lower(ends: Mapping[str, Ends], alpha: float) -> float:
-    """The lower end likewise; any of the queries may be the one that errs, so that they share the error."""
-    return max(each.lower(alpha / len(ends)) for each in ends.values())
-
-
 def riskiest_estimate(
     ends: Mapping[str, Ends], alpha: float, confidence: float, assumes: str
 ) -> tuple[str, Estimate]:
@@ -344,7 +339,8 @@ def riskiest_estimate(
     """
     answers = {name: each.at(1.0 - 2.0 * alpha) for name, each in ends.items()}
     query = max(answers, key=lambda name: answers[name].value)
-    lower, upper = riskiest_lower(ends, alpha), riskiest_upper(ends, alpha)
+    # any of the queries may be the one that errs below: they share the error
+    lower, upper = max(each.lower(alpha / len(ends)) for each in ends.values()), riskiest_upper(ends, alpha)
     top = answers[query].estimate.interval.guarantee
     guarantee = Guarantee(
         f"the largest of {len(ends)} queries' advantages, each as: {top.covers}"

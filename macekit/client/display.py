@@ -63,8 +63,10 @@ def _walk(at: Mapping[str, Any], path: str) -> Iterator[Row]:
             for place, each in enumerate(value):
                 if isinstance(each, Mapping):
                     yield from _statement(each, _name_of(f"{here}.{place}", each, here))
-        elif not path or path == "result":
-            yield from _alone(here, value)
+        elif (
+            (not path or path == "result") and isinstance(value, int | float) and not isinstance(value, bool)
+        ):
+            yield Row(here, value)
     if "auc" in at:
         yield Row(f"{path}.auc", at["auc"], at["auc_lower"], at["auc_upper"])
 
@@ -81,11 +83,6 @@ def _statement(value: Mapping[str, Any], name: str) -> Iterator[Row]:
     elif "tightest" in value:
         yield Row(name, None, None, value["value"])
     yield from _walk(value, name)
-
-
-def _alone(name: str, value: object) -> Iterator[Row]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        yield Row(name, value)
 
 
 def _name_of(path: str, value: Mapping[str, Any], above: str | None = None) -> str:

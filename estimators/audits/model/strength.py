@@ -205,7 +205,10 @@ def query_strength(
         )
     )
     for side in sides:
-        require_enough(len(side.labels), side.name)
+        if len(side.labels) < MIN_RECORDS:
+            raise TooFewRecords(
+                f"{side.name}: got {len(side.labels)} records, need at least {MIN_RECORDS}", field=side.name
+            )
     signals: tuple[Floats, Floats] | None = None
     if beside is not None and outputs != "labels":
         signals = _less_the_model(sides, beside)
@@ -256,20 +259,6 @@ def planting(twins: int, records: int, most: int, seed: int = 0) -> list[tuple[I
         )
     order = np.random.default_rng([require_count("seed", seed, 0), twins]).permutation(records)
     return [(part[:each], part[each:]) for part in order[: 2 * each * twins].reshape(twins, -1)]
-
-
-def require_enough(count: int, name: str) -> None:
-    """Refuse fewer records than an interval needs.
-
-    Args:
-        count: How many there are.
-        name: What they are.
-
-    Raises:
-        TooFewRecords: fewer than 8.
-    """
-    if count < MIN_RECORDS:
-        raise TooFewRecords(f"{name}: got {count} records, need at least {MIN_RECORDS}", field=name)
 
 
 def _less_the_model(sides: Sequence[Side], beside: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Floats]:

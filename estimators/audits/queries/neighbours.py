@@ -8,7 +8,7 @@ Where rounding leaves a doubt whether a candidate was missed, that record is sea
 How it is searched changes the time that it takes, never the answer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -254,18 +254,15 @@ def _again(points: Floats, base: Floats, k: int, metric: str, name: str) -> tupl
         return other.distances, other.rows
     far = np.empty((len(points), k))
     which = np.empty((len(points), k), dtype=np.int64)
+    step = max(1, FLOATS // max(1, base.shape[1]))
     for index, point in enumerate(points):
-        every = np.concatenate(list(_to_all(point, base, metric)))
+        every = np.concatenate(
+            [_distances(point - base[start : start + step], metric) for start in range(0, len(base), step)]
+        )
         few = np.argpartition(every, k - 1)[:k]
         which[index] = few[np.argsort(every[few], kind="stable")]
         far[index] = every[which[index]]
     return far, which
-
-
-def _to_all(point: Floats, base: Floats, metric: str) -> Iterator[Floats]:
-    step = max(1, FLOATS // max(1, base.shape[1]))
-    for start in range(0, len(base), step):
-        yield _distances(point - base[start : start + step], metric)
 
 
 def _without_rounding(points: Floats, base: Floats, metric: str) -> bool:

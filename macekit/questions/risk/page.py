@@ -155,9 +155,17 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
     """What the columns as published are, and what their intervals cover."""
     if not paper:
         return ()
-    how: model.Inline = ("by kernel densities, of bandwidths ", *_list_of(paper["bandwidth"]))
     if paper["estimator"].value == "histogram":
-        how = ("by the ", paper["cells"].number("exact"), " cells that have records")
+        how: model.Inline = ("by the ", paper["cells"].number("exact"), " cells that have records")
+    else:
+        members, nonmembers = (each.number() for each in paper["bandwidth"])
+        how = (
+            "by kernel densities, of bandwidths ",
+            members,
+            " for members and ",
+            nonmembers,
+            " for nonmembers",
+        )
     items: list[model.Inline] = [
         (
             "As published: the signed risk of MACE's Theorem ",
@@ -174,11 +182,6 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
         )
     items += [(each["message"].quote(), ".") for each in paper["warnings"]]
     return (model.Bullets(tuple(items)),)
-
-
-def _list_of(numbers: model.AnswerPath) -> model.Inline:
-    first, second = numbers[0], numbers[1]
-    return (first.number(), " for members and ", second.number(), " for nonmembers")
 
 
 def _surest(records: model.AnswerPath) -> NDArray[np.int64]:

@@ -40,16 +40,11 @@ def sections(
         return ()
     risks = table(groups)
     blocks: tuple[model.Block, ...] = (
-        model.Paragraph((*ABOUT, *_blind(prior, baseline))),
+        model.Paragraph((*ABOUT, " Without any leak both are ", baseline.number(), *either_way(prior), ".")),
         *figures.pick("groups"),
         risks,
     )
     return (model.Section("groups", "Groups", blocks, (risks.only(0, 6, 7, 8, 3, 4, 5, 1, 2),)),)
-
-
-def _blind(prior: model.AnswerPath, baseline: model.AnswerPath) -> model.Inline:
-    """What both numbers are without any leak."""
-    return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
 
 
 def either_way(prior: model.AnswerPath) -> model.Inline:

@@ -146,7 +146,10 @@ def section(
 
 def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section:
     """The same of what was asked of arrays, or of nothing."""
-    operation, arrays = source["method"].value, _array_names(source["method"], source["arrays"])
+    operation, sent = source["method"].value, source["arrays"].value or ()
+    arrays = tuple(
+        name for name in ARRAYS.get(operation, ()) if name in sent
+    )  # a kept answer may say anything
     question = Reproduction(
         operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
     )
@@ -156,11 +159,6 @@ def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section
         *listings(question),
     )
     return model.Section("provenance", "Where this comes from, and how to make it again", blocks)
-
-
-def _array_names(operation: model.AnswerPath, arrays: model.AnswerPath) -> tuple[str, ...]:
-    """The arrays it was asked of: names of ours, since a kept answer may say anything."""
-    return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
 
 def _tables(

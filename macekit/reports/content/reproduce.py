@@ -61,7 +61,8 @@ class Reproduction:
     def flat(self) -> tuple[tuple[str, str], ...] | None:
         """Options as a query string and a shell have them; None if they cannot, or if one would do harm there."""
         pairs = query_pairs(self.options)
-        return pairs if pairs is not None and all(_harmless(text) for _, text in pairs) else None
+        harmless = all(printable(part) == part for _, text in pairs or () for part in text.split(","))
+        return pairs if harmless else None
 
     @property
     def nameless(self) -> bool:
@@ -234,11 +235,6 @@ def _request_file(question: Reproduction) -> str:
     ]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
     return f"{question.file} holds\n{{{body}}}"
-
-
-def _harmless(text: str) -> bool:
-    """Whether names are no more than names where they are typed."""
-    return all(printable(part) == part for part in text.split(","))
 
 
 def _value(options: Mapping[str, Any], name: str) -> Any:

@@ -42,7 +42,7 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
         advantage=q.advantage,
         cautions=() if noise is None else noise.cautions,
     )
-    roc, curve = result.roc, result.curve
+    roc, curve, keeping = result.roc, result.curve, result.keeping
     return reply(
         call,
         q,
@@ -52,13 +52,12 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
         stated=[as_answer(StatedAnswer, each) for each in result.readings],
         roc=None if roc is None else as_answer(EnvelopeAnswer, roc),
         curve=None if curve is None else {"epsilon": curve.epsilons, "delta": curve.deltas},
-        keeping=None if result.keeping is None else _keeping(result.keeping),
+        keeping=None
+        if keeping is None
+        else as_answer(
+            KeepingAnswer, keeping, epsilon=None if keeping.epsilon is None else finite(keeping.epsilon)
+        ),
     )
-
-
-def _keeping(result: dp.Keeping) -> KeepingAnswer:
-    epsilon = None if result.epsilon is None else finite(result.epsilon)
-    return as_answer(KeepingAnswer, result, epsilon=epsilon)
 
 
 # --- the promise, in whatever form --------------------------------------------------------------------------

@@ -58,7 +58,10 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
         noise=noise,
         draws=0 if fits.draws is None else len(fits.draws),
         swaps=0 if fits.before is None else len(fits.before),
-        calibrations=[_calibration(each) for each in result.calibrations],
+        calibrations=[
+            as_answer(CalibrationAnswer, each, scale=finite(each.scale), deviation=finite(each.deviation))
+            for each in result.calibrations
+        ],
         curve={
             "eta": result.etas,
             "scale": {name: [finite(scale) for scale in scales] for name, scales in result.curve.items()},
@@ -80,8 +83,3 @@ def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
         "says_in": [np.flatnonzero(row) for row in result.says_in],
     }
     return reply(call, q, body, MipFiniteAnswer, result, worst_record=result.worst, records=records)
-
-
-def _calibration(result: mip.Calibration) -> CalibrationAnswer:
-    ends = {"scale": finite(result.scale), "deviation": finite(result.deviation)}
-    return as_answer(CalibrationAnswer, result, **ends)

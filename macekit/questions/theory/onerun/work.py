@@ -5,7 +5,7 @@ import numpy as np
 from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
-from estimators.theory.one_run import GaussianInOneRun, PromiseInOneRun, one_run, several_runs
+from estimators.theory.one_run import PromiseInOneRun, one_run, several_runs
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -17,7 +17,6 @@ from macekit.problems import fault
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
     EpsilonInOneRunAnswer,
-    GaussianInOneRunAnswer,
     OnerunAnswer,
     OnerunQuestion,
     PromiseInOneRunAnswer,
@@ -52,7 +51,9 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         "confidence": result.confidence,
         "epsilon": encode.as_answer(EpsilonInOneRunAnswer, bound, lower_bound=bound.value),
         "promise": None if result.promise is None else _promise(result.promise),
-        "gaussian": None if result.gaussian is None else _gaussian(result.gaussian),
+        "gaussian": None
+        if result.gaussian is None
+        else {"mu": result.gaussian.mu, "epsilon": finite(result.gaussian.epsilon)},
         "stops": {
             "guesses": [guesses for guesses, _ in bound.stops],
             "right": [right / guesses for guesses, right in bound.stops],
@@ -111,7 +112,3 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
 def _promise(test: PromiseInOneRun) -> PromiseInOneRunAnswer:
     epsilon, delta = test.pair or (None, None)
     return {"p_value": test.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}
-
-
-def _gaussian(bound: GaussianInOneRun) -> GaussianInOneRunAnswer:
-    return {"mu": bound.mu, "epsilon": finite(bound.epsilon)}
