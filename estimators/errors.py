@@ -136,10 +136,6 @@ class TooManyCells(CountsError):
 def nearest_name(got: str, names: Iterable[str]) -> str | None:
     """The one of several names that is most like this one, or that it begins with; None if none is like it.
 
-    Args:
-        got: The name that is none of them.
-        names: Those that are known.
-
     Example:
         >>> from estimators.errors import nearest_name
         >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]

@@ -50,13 +50,7 @@ class FewChanges:
     """
 
     def __init__(self, counts: Counts, prior: float, most: int) -> None:
-        """Of ordered cells, as fine as there are.
-
-        Args:
-            counts: Counts on these cells.
-            prior: Probability that a record is a member before its score is seen.
-            most: The largest number of changes that will be asked for.
-        """
+        """Of ordered cells, as fine as there are; at most so many changes will be asked for."""
         self.cells, counts = counts.size, _fewer_first(counts, prior)
         self.prior, self.sides = prior, (counts.n_members, counts.n_nonmembers)
         self.is_one_sample = pools(*self.sides, prior)

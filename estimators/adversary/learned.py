@@ -301,11 +301,6 @@ def learn_score(
         scores: Scores of both sides (``Scores.of``), rows of numbers.
         prior: Probability that a record is a member before its score is seen; learners are judged by their advantage
             at it.
-        seed: Whole number from which everything random is drawn; the same seed gives the same score.
-        learners: Which classifiers compete.
-
-    Returns:
-        a ``LearnedScore``.
 
     Example:
         >>> import numpy as np
@@ -332,9 +327,6 @@ def learn_halves(
 
     Args:
         scores: Scores of both sides (``Scores.of``), rows of numbers.
-        prior: Probability that a record is a member before its score is seen.
-        seed: Whole number from which everything random is drawn.
-        learners: Which classifiers compete.
 
     Returns:
         two ``LearnedScore``; their ``rows`` together are all records, each once.
@@ -438,9 +430,6 @@ def teach(
     Args:
         members: Rows of member records, in random order.
         nonmembers: Rows of nonmember records, likewise.
-        prior: Probability that a record is a member before its score is seen.
-        seed: Whole number from which everything random is drawn.
-        learners: Which classifiers compete.
 
     Returns:
         a ``LearnedRule``, for statements about records that are none of these.
@@ -475,9 +464,6 @@ def on_one_thread(learners: Sequence[Learner]) -> AbstractContextManager[Any]:
     """One thread for whatever is learned and predicted inside.
 
     Every learner is built first, so that the libraries whose threads are limited are loaded.
-
-    Args:
-        learners: Those that will be fitted inside.
     """
     return one_thread(*((learner.name, type(_build(learner, 0)).__module__) for learner in learners))
 

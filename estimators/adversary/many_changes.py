@@ -122,7 +122,6 @@ def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = No
     """What is gained by 4, 8, 16, ... changes of guess along ordered scores.
 
     Args:
-        counts: Counts on the finest cells.
         worth: How many independent records a record says as much as: less than 1 where some belong together.
         gain: What guessing "member" in each cell gains at even odds, where records do not weigh the same.
     """

@@ -321,9 +321,6 @@ def release_size(
 def default_sizes(total: int) -> list[int]:
     """10, 20, 50, 100 and so on below so many rows, and all of them.
 
-    Args:
-        total: Released rows in all, at least 1.
-
     Example:
         >>> from estimators.audits.release_size import default_sizes
         >>> default_sizes(1200), default_sizes(7)

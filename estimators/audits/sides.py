@@ -19,21 +19,12 @@ NO_LABEL = "(none)"
 
 
 def rows_of(table: Table) -> int:
-    """How many rows a table has.
-
-    Args:
-        table: Columns by name.
-    """
+    """How many rows a table has."""
     return len(next(iter(table.values()), ()))
 
 
 def part(table: Table, rows: NDArray[np.intp]) -> Table:
-    """Some rows of a table.
-
-    Args:
-        table: Columns by name.
-        rows: Their places.
-    """
+    """Some rows of a table."""
     return {name: take_rows(column, rows) for name, column in table.items()}
 
 
@@ -42,8 +33,6 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
 
     Args:
         groups: The column of both sides that holds them; or the labels themselves.
-        train: Columns by name of the one side.
-        holdout: Columns by name of the other.
 
     Raises:
         InputError: a side has no such column.
@@ -67,9 +56,6 @@ def one_row_each(
 
     Args:
         unit: The column of both sides that says whom a row belongs to.
-        train: Columns by name of the one side.
-        holdout: Columns by name of the other.
-        seed: Whole number from which the rows are drawn.
 
     Raises:
         InputError: a side has no such column, or it says nothing in some row.

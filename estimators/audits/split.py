@@ -194,17 +194,7 @@ def check_rows(
     seed: int = 0,
     learners: Sequence[Learner] = SPLIT_LEARNERS,
 ) -> SplitCheck:
-    """``check_split`` of rows that are encoded already.
-
-    Args:
-        sides: Both sides, from ``estimators.audits.queries.encode_sides``.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        learners: Classifiers that compete for telling the sides apart by all columns together.
-
-    Returns:
-        a ``SplitCheck``.
-    """
+    """``check_split`` of rows that are encoded already."""
     confidence = require_open_unit("confidence", confidence)
     require_count("seed", seed, 0)
     if not learners:

@@ -59,7 +59,6 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
     it less than once in ten thousand samples, whatever their ties; scores without an order are not looked at.
 
     Args:
-        scores: Scores of both sides.
         columns: Other columns by their names, a value for each row, members' rows first.
 
     Example:

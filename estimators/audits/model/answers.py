@@ -189,11 +189,7 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool
 
 
 def as_vectors(scores: Mapping[str, Scores]) -> Scores:
-    """All queries of a record as one row.
-
-    Args:
-        scores: Scores of each query under its name, of the same records.
-    """
+    """All queries of a record as one row; their scores are of the same records."""
     return Scores.of(
         np.column_stack([each.members for each in scores.values()]),
         np.column_stack([each.nonmembers for each in scores.values()]),

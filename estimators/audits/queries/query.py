@@ -53,11 +53,7 @@ class Query:
 
 
 def by_name(queries: Sequence[Query]) -> dict[str, Query]:
-    """Queries by their names, in their order.
-
-    Raises:
-        ValueError: two queries of one name, which is an error of ours.
-    """
+    """Queries by their names, in their order."""
     catalogue = {query.name: query for query in queries}
     if len(catalogue) < len(queries):
         raise ValueError("two queries have the same name")
@@ -70,12 +66,8 @@ def choose(
     """Names of the queries to ask: those of ``names``, or every one whose needs are met.
 
     Args:
-        catalogue: Queries by name.
         names: The wanted names; None for every query that needs nothing beyond ``available``.
         available: What there is, in the words of ``Query.needs``.
-
-    Raises:
-        UnknownName: a name that is none; the text names the nearest.
 
     Example:
         >>> from estimators.audits.queries.query import Query, choose
