@@ -25,10 +25,6 @@ UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, CROWDED, DEPENDENT, DRIFT, 
 def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
     """The first caution by which no pass stands: the same records on both sides, rows of one person, and the like.
 
-    Args:
-        plain: The decision of the limits.
-        cautions: What is odd about the records.
-
     Example:
         >>> from estimators.decisions.applicable import unanswerable
         >>> from estimators.decisions.plan import Decision

@@ -85,11 +85,7 @@ class MaxExposed:
     direction: Direction | str = Direction.EITHER
 
     def judge(self, sample: GateSample) -> JudgedLimit:
-        """By ranges at both ends of the score, or at the one that is known, and between.
-
-        Args:
-            sample: The records, the prior and the confidence.
-        """
+        """By ranges at both ends of the score, or at the one that is known, and between."""
         most = require_number("max_exposed", self.maximum)
         if not 0.0 <= most <= 1.0:
             raise OutOfRange(f"max_exposed: got {most!r}, need a number from 0 to 1", field="max_exposed")
@@ -131,9 +127,7 @@ def exposed_at_most(counts: Counts, odds: float, alpha: float) -> float:
     """The upper end of the share of members that are exposed, in any range.
 
     Args:
-        counts: Counts of cells with an order.
         odds: How many times as often as nonmembers members have to lie in the range.
-        alpha: The error of the upper end.
 
     Example:
         >>> from estimators import Counts
@@ -171,9 +165,6 @@ def exposed_at_least(counts: Counts, odds: float, alpha: float, ends: Direction)
     """The lower end of the share of members that are exposed.
 
     Args:
-        counts: Counts of cells with an order.
-        odds: How many times as often as nonmembers members have to lie in the range.
-        alpha: The error of the lower end.
         ends: Which ends of the score are looked at; between them windows are in any case.
 
     Example:
@@ -204,10 +195,7 @@ def exposed_seen(counts: Counts, odds: float, alpha: float, ends: Direction) -> 
     Of many windows some holds many members by chance: without a leak what is seen there would be nobody's share.
 
     Args:
-        counts: Counts of cells with an order.
-        odds: How many times as often as nonmembers members have to lie in the range.
         alpha: The error at which a window is shown to hold members more often than nonmembers.
-        ends: Which ends of the score are looked at; between them windows are in any case.
 
     Example:
         >>> from estimators import Counts
@@ -292,10 +280,7 @@ class Withheld:
 
         Args:
             exposures: For each query what it exposes; of a single one the name may be empty.
-            limits: Names of what is limited.
-            accepted: Whether exposure was accepted.
             one: What each of them is, in a word.
-            odd: Cautions about the records.
         """
         severe = {name: each for name, each in exposures.items() if each.severe}
         limited = not OF_EXPOSURE.isdisjoint(limits)
@@ -351,9 +336,7 @@ class Withheld:
 def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Iterator[Caution]:
     """What is odd about the records of each query.
 
-    Args:
-        queries: Scores of each query under its name, or their counts.
-        clustered: Whether rows that belong together are known: such rows may repeat.
+    Where rows that belong together are known, such rows may repeat.
     """
     for each in queries.values():
         doubts = (each if isinstance(each, Counts) else finest(each)).doubts
@@ -371,12 +354,7 @@ def exposures_of(
     """For each query whether some members are out of nonmembers' reach; the limits of all queries hold together.
 
     Args:
-        queries: Scores of each query under its name, or their counts.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        direction: Which end of the scores speaks for membership.
         cluster: Whom each row belongs to, if some belong together: rows of which no two share a label are looked at.
-        seed: From which these rows are drawn.
     """
     same = same_order(queries)
     together = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / max(1, len(queries) - len(same))

@@ -81,12 +81,7 @@ class GateSample:
         return data.n_members + data.n_nonmembers
 
     def advantage_ends(self, data: Scores | Counts, target: Target | None) -> Ends:
-        """Both ends of the advantage, by whole clusters if some were named.
-
-        Args:
-            data: The records, or their counts.
-            target: Which adversaries the interval speaks of.
-        """
+        """Both ends of the advantage, by whole clusters if some were named."""
         if self.every is None:
             return checked_ends(data, self.prior, target, self.seed)
         return checked_ends(self.every, self.prior, target, self.seed, cluster=self.cluster)
@@ -105,9 +100,6 @@ class GateSample:
         """What an interval says about a maximum; by a learned score it passes only if that was accepted.
 
         Args:
-            about: What is limited, in words.
-            estimate: Its estimate and interval.
-            maximum: The largest value that is acceptable.
             records: Records of both sides that would settle it, if that is known.
         """
         plain = decide(about, estimate, maximum, records, self.records)

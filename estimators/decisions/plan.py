@@ -266,11 +266,6 @@ def by_a_hair(outcome: Decision, threshold: float, below: Advantage) -> tuple[Ca
     """That another seed may decide otherwise: single orders of the records do not agree with their median.
 
     No pass hangs on the seed, as no upper end does.
-
-    Args:
-        outcome: What was decided.
-        threshold: The largest advantage that is acceptable.
-        below: The advantage whose lower end was held against it.
     """
     least, most = below.lower_by_order or (below.lower, below.lower)
     fails = outcome is Decision.FAIL and least <= threshold
@@ -298,11 +293,7 @@ def decide(
     """What an interval of anything says about a threshold.
 
     Args:
-        what: What is limited, in words.
-        estimate: Its interval.
-        threshold: The limit.
         records: Records of both sides that settle it if it is open; None if in practice no number of them does.
-        n_sent: Records of both sides that there are.
         scope: What the upper end alone is limited to, which a pass must not leave unsaid.
     """
     lower, upper, sure = estimate.lower, estimate.upper, percent(estimate.interval.confidence)
@@ -411,12 +402,6 @@ def records_without_leak(
 
     Fewer cannot be expected to pass, whatever is true of them. The fewest are found by doubling and bisection, a few
     simulated samples each.
-
-    Args:
-        max_advantage: Largest advantage that is acceptable.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        member_share: Share of members among the records, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Example:
         >>> from estimators.decisions.plan import records_without_leak

@@ -316,8 +316,6 @@ def upper_by_changes(
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         changes: At how many changes to state the upper end, each at least 0.
 
     Returns:

@@ -35,12 +35,6 @@ SHUFFLES, RECORDS = 4, 2**13
 def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, prior: float) -> float:
     """Mean of W_N over all ways to share the labels out among these records.
 
-    Args:
-        pooled: Records of either side in each cell.
-        n_members: Member records in all.
-        n_nonmembers: Nonmember records in all.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-
     Example:
         >>> import numpy as np
         >>> from estimators.optimum.null_level import null_of_cells
@@ -60,12 +54,6 @@ def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, 
 
 def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, prior: float) -> float:
     """Mean of U_N, nearly, if labels say nothing about these records.
-
-    Args:
-        scores: Scores of both sides (``Scores.of``), numbers.
-        densities: Their kernel densities, from ``densities_of``.
-        bandwidth: The rule that chose how wide the kernels are.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
 
     Example:
         >>> import numpy as np

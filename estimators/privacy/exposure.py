@@ -398,10 +398,7 @@ def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: D
     """Tails at the ends that are asked for, then windows between both ends.
 
     Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all of them share.
         shares: The part of it that tails have, and that windows have.
-        ends: Which ends of the score are looked at.
     """
     tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
     return _Candidates(
@@ -414,12 +411,7 @@ def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: D
 
 
 def windows_of(counts: Counts, alpha: float) -> _Candidates:
-    """The fullest window of every number of nonmembers that it may hold.
-
-    Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all windows share.
-    """
+    """The fullest window of every number of nonmembers that it may hold."""
     windows = fullest_windows(counts)
     at = zip(windows.first.tolist(), windows.behind.tolist(), strict=True)
     return _Candidates(
@@ -432,13 +424,7 @@ def windows_of(counts: Counts, alpha: float) -> _Candidates:
 
 
 def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
-    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers.
-
-    Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all tails share.
-        ends: Which ends of the score are looked at.
-    """
+    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     members, nonmembers = counts.members.cumsum(), counts.nonmembers.cumsum()
     most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)

@@ -257,7 +257,6 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
     Args:
         scores: Scores of both sides (``Scores.of``) with an order; a higher score means member.
         cluster: Whom each row belongs to: a label for each row, members' rows first, or two columns that cross.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Returns:
         an ``AreaUnderCurve``; ``auc`` of the scores where no two rows share a label.

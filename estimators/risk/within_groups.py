@@ -131,12 +131,7 @@ def ends_by_group(
     """Both ends of each group's own advantage, in sorted order of the labels.
 
     Args:
-        data: Scores of both sides, or their counts.
         groups: A label for each record, members first; of counts, the table of their groups.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        target: Which adversaries the upper end speaks of, as in ``advantage``.
-        cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
     """
     if isinstance(data, Scores) and not isinstance(groups, GroupTable):
         return tuple(_of_records(data, groups, prior, seed, target, cluster))

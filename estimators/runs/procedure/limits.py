@@ -122,7 +122,6 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     """The scores of each model, in the order of their names.
 
     Args:
-        data: Scores of both sides of all models.
         model: Which model scored each row, members' rows first.
 
     Raises:
