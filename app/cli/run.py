@@ -149,9 +149,8 @@ def counts_groups(call: Call, values: Values, source: Source) -> bool:
     columns = tuple(each for each in call.query if each[0] != "group")
     if columns == call.query or call.operation not in GROUPED or not source.path:
         return False
-    if (
-        call.operation != "counts" and (source.size or 0) * EXPANSION <= LARGE
-    ):  # labels take more room than scores
+    # labels take more room than scores
+    if call.operation != "counts" and (source.size or 0) * EXPANSION <= LARGE:
         return False
     return streams(*_counts_call(replace(call, query=columns), values, source))
 

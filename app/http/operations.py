@@ -69,9 +69,8 @@ def accepted(headers: Headers, forms: Sequence[str]) -> str:
     best, highest = "", 0.0
     for form in forms:
         weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
-        weight = (
-            max(weights)[1] if weights else 0.0
-        )  # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        weight = max(weights)[1] if weights else 0.0
         if weight > highest:
             best, highest = form, weight
     if not best:

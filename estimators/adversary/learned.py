@@ -523,9 +523,8 @@ class Fitted:
 def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Fitted:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
     model = _build(learner, seed)
-    with (
-        warnings.catch_warnings()
-    ):  # collinear or constant coordinates are the user's to send, and harmless here
+    # collinear or constant coordinates are the user's to send, and harmless here
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             model.fit(

@@ -141,9 +141,8 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float, enough: 
             at, step = min(at + step, high), 2.0 * step
             continue
         line = low + (high - low) * below / (below - above)
-        at = min(
-            max(line - NEAR / 3.0, low + NEAR / 2.0), high - NEAR / 2.0
-        )  # to meet the zero from both sides
+        # to meet the zero from both sides
+        at = min(max(line - NEAR / 3.0, low + NEAR / 2.0), high - NEAR / 2.0)
     return low
 
 

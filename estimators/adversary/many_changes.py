@@ -164,9 +164,8 @@ def _gain_of_values(counts: Counts) -> float:
     gain = members / n1 - (pooled - members) / n0
     sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
     rises = [(each - np.minimum.accumulate(each, axis=1)).max(axis=1) for each in (sums, -sums)]
-    beyond = np.abs(gain).sum(axis=1) - 2.0 * np.maximum(
-        *rises
-    )  # both sides have the same mass: sums end at nothing
+    # both sides have the same mass: sums end at nothing
+    beyond = np.abs(gain).sum(axis=1) - 2.0 * np.maximum(*rises)
     spread = float(beyond[1:].std())
     return float((beyond[0] - beyond[1:].mean()) / spread) if spread else 0.0
 

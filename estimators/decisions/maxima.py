@@ -278,9 +278,8 @@ class MaxTpr:
         estimate = between(interval.lower, in_sample, interval.upper, interval)
         records = records_needed(estimate, most, sample.records)
         value = float(estimate.value or 0.0)
-        if (
-            records is not None and value > most
-        ):  # too few nonmembers show nothing at this rate, whatever the members
+        # too few nonmembers show nothing at this rate, whatever the members
+        if records is not None and value > most:
             with np.errstate(over="ignore"):  # at a rate of 1e-320
                 nonmembers = np.log((1.0 - OF_RANGES) * (1.0 - sample.below) / 4.0) / np.log1p(-rate)
             needed = np.ceil(nonmembers * sample.records / fine.n_nonmembers)

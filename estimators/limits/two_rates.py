@@ -75,9 +75,8 @@ class TwoRates:
         )
         a = np.sqrt(abs(slope_a)) / float(np.mean(n)) ** 0.25
         c = np.sqrt(abs(slope_c)) / float(np.mean(m)) ** 0.25
-        share = (
-            round(float(a / (a + c)), 3) if a + c > 0.0 else 0.5
-        )  # rounded: designs are kept for the next call
+        # rounded: designs are kept for the next call
+        share = round(float(a / (a + c)), 3) if a + c > 0.0 else 0.5
         return cls(x, n, y, m, min(max(share, 0.02), 0.98))
 
     @classmethod

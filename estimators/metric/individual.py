@@ -113,9 +113,8 @@ def individual_metric(
     values, on_threshold = metric.individual_value(posterior, cut), np.zeros(counts.size, dtype=np.bool_)
     if cut.threshold is not None:  # Theorem 4 asks that no cell stands there; precision's best one does
         on_threshold = (low <= cut.threshold) & (cut.threshold <= high) & ~unknown
-    if (
-        not threshold_known
-    ):  # the threshold may lie on either side of the whole interval, so either guess may be right
+    # the threshold may lie on either side of the whole interval, so either guess may be right
+    if not threshold_known:
         for guess in (Cut(None, above=True), Cut(None, above=False)):
             least, most = metric.individual_range(low, high, guess)
             lower = np.where(on_threshold, np.fmin(lower, least), lower)

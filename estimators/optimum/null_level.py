@@ -71,9 +71,8 @@ def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, 
     sizes = densities.n_members, densities.n_nonmembers
     narrow, wide = sorted(h * n**rate for h, n in zip(densities.volumes, sizes, strict=True))
     points = isinstance(densities, PointDensities)  # so few records in a kernel that nothing is normal
-    if (
-        wide <= ALIKE * narrow and not points
-    ):  # of many records, whatever the widths differ by for the sizes of the sides alone
+    # of many records, whatever the widths differ by for the sizes of the sides alone
+    if wide <= ALIKE * narrow and not points:
         return _of_one_density(densities, prior)
     n1, rng = scores.n_members, np.random.default_rng(0)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64, copy=False)

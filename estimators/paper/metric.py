@@ -128,9 +128,8 @@ def paper_metrics(
     except (NotFinite, OutOfRange):
         if reading is not None:
             raise
-        return paper_metrics(
-            data, metrics, prior, seed, EqualWidth()
-        )  # scores at the ends of what a float holds
+        # scores at the ends of what a float holds
+        return paper_metrics(data, metrics, prior, seed, EqualWidth())
 
 
 def algorithm_2(

@@ -352,9 +352,8 @@ def exposure(
         )
     )
     tail, alarm, severe, members_epsilon = _exposing(counts, candidates, prior)
-    level = (
-        float(candidates.levels[0]) if len(candidates.levels) else 0.0
-    )  # of the purest tail, or of any label
+    # of the purest tail, or of any label
+    level = float(candidates.levels[0]) if len(candidates.levels) else 0.0
     return Exposure(
         tail,
         _of_nonmembers(turned, others),

@@ -159,9 +159,8 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
         return bool(below[at, 0] + few <= level)
 
     least = 1.0
-    for at in np.argsort(
-        ((accused + 3.0 * np.sqrt(accused) + 6.0) / ranks)[:, 0]
-    ):  # the likely smallest first
+    # the likely smallest first
+    for at in np.argsort(((accused + 3.0 * np.sqrt(accused) + 6.0) / ranks)[:, 0]):
         if not is_refuted(least, at):
             continue
         low, high = 0.0, 1.0  # what is not refuted, and what is

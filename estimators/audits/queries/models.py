@@ -462,9 +462,8 @@ def _log_probabilities(scores: Floats) -> tuple[Floats, Floats]:
     odds = _log_odds(scores, first)[:, None]
     top = scores.max(axis=1, keepdims=True)
     log_p = scores - top - np.logaddexp(0.0, -odds)
-    log_rest = np.log1p(
-        -np.minimum(np.exp(log_p), 0.5)
-    )  # of all but the first choice, which has at most a half
+    # of all but the first choice, which has at most a half
+    log_rest = np.log1p(-np.minimum(np.exp(log_p), 0.5))
     np.put_along_axis(log_rest, first[:, None], -np.logaddexp(0.0, odds), axis=1)
     return log_p, log_rest
 

@@ -581,9 +581,8 @@ def _normal(table: Floats, mask: Booleans, variance: str, centre: str, kind: str
             "how they vary; train more shadows, or use rmia or calibrated_loss",
             field="signals",
         )
-    pooled = (
-        float(np.sqrt(squares.sum() / freedom)) or 1.0
-    )  # shadows that all agree have no scale of their own
+    # shadows that all agree have no scale of their own
+    pooled = float(np.sqrt(squares.sum() / freedom)) or 1.0
     deviation = np.sqrt(squares / count) if variance == "record" else np.full(len(mean), pooled)
     if centre == "median":
         mean = np.asarray(np.nanmedian(np.where(mask, table, np.nan), axis=0), dtype=np.float64)

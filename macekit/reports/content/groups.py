@@ -105,9 +105,8 @@ def every_group(groups: model.AnswerPath, *, by_own: bool, beside: bool = False)
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     name = "Every group beside its limit" if beside else "Every group"
     table = model.table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
-    brief = table.only(
-        *range(8)
-    )  # what a screen has room for: without mean risks for what a group needs, too
+    # what a screen has room for: without mean risks for what a group needs, too
+    brief = table.only(*range(8))
     if beside:
         return (model.Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
     return (model.Section("groups", "Groups", (model.Paragraph(OWN_OR_MEAN), table), (brief,)),)

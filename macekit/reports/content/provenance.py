@@ -147,9 +147,8 @@ def section(
 def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section:
     """The same of what was asked of arrays, or of nothing."""
     operation, sent = source["method"].value, source["arrays"].value or ()
-    arrays = tuple(
-        name for name in ARRAYS.get(operation, ()) if name in sent
-    )  # a kept answer may say anything
+    # a kept answer may say anything
+    arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in sent)
     question = Reproduction(
         operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
     )
