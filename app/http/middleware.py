@@ -335,10 +335,7 @@ PREFLIGHT = 600
 
 
 def front(
-    service: Service,
-    routes: Sequence[BaseRoute],
-    open_to_all: Collection[str],
-    probes: Collection[str],
+    service: Service, routes: Sequence[BaseRoute], open_to_all: Collection[str], probes: Collection[str]
 ) -> list[Middleware]:
     """The layers in front of an app's routes.
 

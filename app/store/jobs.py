@@ -84,12 +84,7 @@ class JobsInStore:
     answer: Answering
 
     def __init__(
-        self,
-        store: Store,
-        budget: Budget,
-        seconds_kept: float,
-        has_room: Callable[[], bool],
-        at_once: int,
+        self, store: Store, budget: Budget, seconds_kept: float, has_room: Callable[[], bool], at_once: int
     ) -> None:
         """Jobs of this store.
 

@@ -378,12 +378,7 @@ def _chi_square_terms(counts: Counts, prior: float) -> tuple[float, float, float
     noise = float((mass * t2 / m2).sum())  # of a record, by mass, or where g^2 lies if it is larger there
     if signal.sum() > 0.0:
         noise = max(noise, float((signal * t2 / m2).sum() / signal.sum()))
-    return (
-        max(0.0, float((m2 * square).sum() / n2)),
-        spread,
-        4.0 * noise / n2,
-        float(n2 / counts.n_records),
-    )
+    return (max(0.0, float((m2 * square).sum() / n2)), spread, 4.0 * noise / n2, float(n2 / counts.n_records))
 
 
 def _uniform_weights(counts: Counts, prior: float, alpha: float, universe: int) -> float:

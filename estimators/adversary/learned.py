@@ -190,10 +190,7 @@ DEFAULT_LEARNERS = (quadratic(), logistic(), boxes(), boosting())
 
 
 def learned_validation(
-    scores: Scores,
-    prior: float,
-    seed: int,
-    learners: Sequence[Learner] = DEFAULT_LEARNERS,
+    scores: Scores, prior: float, seed: int, learners: Sequence[Learner] = DEFAULT_LEARNERS
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)

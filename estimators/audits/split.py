@@ -188,11 +188,7 @@ def check_split(
 
 
 def check_rows(
-    sides: Sides,
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
-    learners: Sequence[Learner] = SPLIT_LEARNERS,
+    sides: Sides, *, confidence: float = 0.95, seed: int = 0, learners: Sequence[Learner] = SPLIT_LEARNERS
 ) -> SplitCheck:
     """``check_split`` of rows that are encoded already."""
     confidence = require_open_unit("confidence", confidence)

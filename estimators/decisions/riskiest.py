@@ -19,12 +19,7 @@ from estimators.adversary.targets import Target
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
 from estimators.decisions.applicable import DRIFT
-from estimators.decisions.compare import (
-    Comparison,
-    RankedQuery,
-    asked_once,
-    compare,
-)
+from estimators.decisions.compare import Comparison, RankedQuery, asked_once, compare
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage

@@ -140,12 +140,7 @@ class TwoRates:
         return rho.reshape(self.hits_a.shape)
 
     def largest_ratio(
-        self,
-        numerator: Linear,
-        denominator: Linear,
-        alpha: float,
-        range_: tuple[float, float],
-        least: float,
+        self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float], least: float
     ) -> float:
         """The largest of those limits, or ``least`` if none is above it."""
         form, rho, some = Ratio.of(numerator, denominator), np.array([least]), self

@@ -144,12 +144,7 @@ def continuous_advantage(
     densities = densities_of(scores, bandwidth, seed)
     value, cautions = densities.advantage(prior), []
     if isinstance(densities, LineDensities) and densities.atoms.size:
-        cautions.append(
-            Caution(
-                "atoms",
-                f"{densities.atoms.size} {ATOMS}",
-            )
-        )
+        cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
     if isinstance(densities, PointDensities):
         error = densities.standard_error(prior)
         cautions.append(

@@ -346,10 +346,7 @@ def exposure(
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     candidates, others = (
         ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
-        for side, shares, end in (
-            (counts, OF_MEMBERS, ends),
-            (turned, OF_NONMEMBERS, OPPOSITE[ends]),
-        )
+        for side, shares, end in ((counts, OF_MEMBERS, ends), (turned, OF_NONMEMBERS, OPPOSITE[ends]))
     )
     tail, alarm, severe, members_epsilon = _exposing(counts, candidates, prior)
     # of the purest tail, or of any label

@@ -83,10 +83,7 @@ class BestPrecision:
 
 
 def best_precision(
-    data: Scores | Counts,
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    shares: Sequence[float] = SHARES,
+    data: Scores | Counts, prior: float = 0.5, confidence: float = 0.95, shares: Sequence[float] = SHARES
 ) -> list[BestPrecision]:
     """The best precision of a cut that accuses at least a share of the members.
 

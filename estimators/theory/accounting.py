@@ -244,6 +244,5 @@ def _accountant(name: str, field: str) -> Any:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
         raise errors.NotInstalled(
-            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'",
-            field=field,
+            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'", field=field
         ) from None

@@ -199,10 +199,7 @@ def query_strength(
     require_count("copies", copies)
     sides: tuple[Side, ...] = tuple(
         side_of(name, answers, labels, outputs, classes)
-        for name, answers, labels in (
-            ("planted", planted, planted_labels),
-            ("spared", spared, spared_labels),
-        )
+        for name, answers, labels in (("planted", planted, planted_labels), ("spared", spared, spared_labels))
     )
     for side in sides:
         if len(side.labels) < MIN_RECORDS:

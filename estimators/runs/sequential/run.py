@@ -330,8 +330,7 @@ class SequentialRun(State):
         if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise errors.InputError(
-                f"scores: this batch {again}: {repeat.words}; a run takes each record once",
-                field="members",
+                f"scores: this batch {again}: {repeat.words}; a run takes each record once", field="members"
             )
         doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))

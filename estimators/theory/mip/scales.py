@@ -45,10 +45,7 @@ def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:
     unit = np.where(top > 0.0, top, 1.0)
     result = unit * ((centred / unit) ** order).mean(axis=0) ** (1.0 / order)
     if not result.any():
-        raise OutOfRange(
-            "draws: all are equal, so there is no spread to scale the noise by",
-            field="draws",
-        )
+        raise OutOfRange("draws: all are equal, so there is no spread to scale the noise by", field="draws")
     return np.asarray(result)
 
 

@@ -290,7 +290,6 @@ def _universe(universe: int | None, least: int) -> int | None:
         return None
     if require_count("universe", universe) < least:
         raise OutOfRange(
-            f"universe: got {universe}, need at least the {least} categories that are there",
-            field="universe",
+            f"universe: got {universe}, need at least the {least} categories that are there", field="universe"
         )
     return universe
