@@ -53,10 +53,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         provenance.section("attack", source, context),
     )
     return model.Report(
-        "A given attack",
-        model.Headline(None, answer["sentence"].quote()),
-        model.Facts(tiles),
-        sections,
+        "A given attack", model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
     )
 
 

@@ -61,11 +61,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     broken = claim["decision"].value == "contradicted"
     sections = (
         *promise_sections(answer, figures, "epsilon", "interval"),
-        model.Section(
-            "people",
-            "What it means in people",
-            in_people(answer, prior),
-        ),
+        model.Section("people", "What it means in people", in_people(answer, prior)),
         _numbers(answer).section("Every number"),
         limitations.section(_open(answer, prior), answer["warnings"]),
         provenance.section("audit", source, context),

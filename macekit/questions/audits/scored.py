@@ -91,10 +91,7 @@ def reply_with_scores(
     limited = any(
         each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed)
     )
-    content: dict[str, object] = {
-        "sentence": records.sentence,
-        "warnings": encode.warnings(records.cautions),
-    }
+    content: dict[str, object] = {"sentence": records.sentence, "warnings": encode.warnings(records.cautions)}
     if call.accept != CSV and (limited or call.accept != ARROW):
         content = {**_verdict(call, question, records, catalogue), **further}
     if call.accept in (CSV, ARROW):

@@ -75,12 +75,7 @@ def side_by_side(
         ),
         origin(provenance.section(operation, sources[0], context, sources=sources), sources),
     ]
-    return model.Report(
-        title,
-        model.headline(answer, answer),
-        model.Facts(tiles),
-        tuple(sections),
-    )
+    return model.Report(title, model.headline(answer, answer), model.Facts(tiles), tuple(sections))
 
 
 def _attackers(advantage: model.AnswerPath) -> model.Inline:

@@ -240,12 +240,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     rule = (*metric_rule(answer["metric_rule"]), *_published(answer["paper"]))
     sections = (
         section(answer, figures),
-        model.Section(
-            "records",
-            "Records",
-            (exposed, *rule),
-            (*_for_one_screen(exposed), *_first(rule)),
-        ),
+        model.Section("records", "Records", (exposed, *rule), (*_for_one_screen(exposed), *_first(rule))),
         *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
             chain(
@@ -258,10 +253,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         provenance.section("individual-risk", source, context, grouped=len(grouped) > 0),
     )
     return model.Report(
-        "Individual risk",
-        model.Headline(None, answer["sentence"].quote()),
-        model.Facts(tiles),
-        sections,
+        "Individual risk", model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
     )
 
 

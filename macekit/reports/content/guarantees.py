@@ -154,10 +154,7 @@ def add_exposure(numbers: Numbers, exposure: AnswerPath) -> None:
         ends: tuple[tuple[str, tuple[Cell, Cell, Cell]], ...] = (
             ("Share of members in the exposed tail", ("", tail["tpr_lower"].number("floor"), "")),
             ("Share of nonmembers in it", ("", "", tail["fpr_upper"].number("ceiling"))),
-            (
-                "Probability that a record in it is a member",
-                ("", tail["precision_lower"].number(), ""),
-            ),
+            ("Probability that a record in it is a member", ("", tail["precision_lower"].number(), "")),
         )
         for label, limits in ends:
             numbers.row(label, limits, confidence, backing)

@@ -121,11 +121,7 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
     shell = Listing("In a shell", in_shell(question))
     if question.others:
         return (shell, Listing("From Python", from_python(question))) if question.tables else (shell,)
-    return (
-        shell,
-        Listing("Over HTTP", over_http(question)),
-        Listing("From Python", from_python(question)),
-    )
+    return (shell, Listing("Over HTTP", over_http(question)), Listing("From Python", from_python(question)))
 
 
 def of_a_model(options: Mapping[str, Any]) -> tuple[Listing, ...]:
@@ -140,10 +136,7 @@ def in_shell(question: Reproduction) -> str:
     """``mace report scores.csv --max-advantage 0.1 -o report.html``."""
     if question.tables:
         return _tables_in_shell(question)
-    words = [
-        command(question.operation),
-        *([] if question.bare else map(shlex.quote, question.inputs)),
-    ]
+    words = [command(question.operation), *([] if question.bare else map(shlex.quote, question.inputs))]
     if question.flat is None or (question.unnamed and not question.bare):
         return f"{_request_file(question)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, text in question.flat:

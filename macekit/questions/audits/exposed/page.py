@@ -67,10 +67,7 @@ def _table(answer: model.AnswerPath) -> model.Table:
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The share that may be false against the length of the list."""
     data = [
-        {
-            "records": each.value["records"],
-            "share": rounded(each.value["most_false"] / each.value["records"]),
-        }
+        {"records": each.value["records"], "share": rounded(each.value["most_false"] / each.value["records"])}
         for each in answer["lists"]
     ]
     x = scaled("records", "listed members", tickCount=6)
