@@ -63,9 +63,6 @@ class Learner:
 def logistic() -> Learner:
     """Linear log-odds on standardised coordinates.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -90,9 +87,6 @@ def logistic() -> Learner:
 def quadratic() -> Learner:
     """Gaussian sides with covariances of their own: sees spread and correlation.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -116,9 +110,6 @@ def quadratic() -> Learner:
 
 def boosting() -> Learner:
     """Gradient-boosted trees on histograms: sees anything, given enough records.
-
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
 
     Example:
         >>> from estimators import LearnedTarget
@@ -160,9 +151,6 @@ class BoxPosterior:
 
 def boxes() -> Learner:
     """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records.
-
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
 
     Example:
         >>> import numpy as np

@@ -157,9 +157,6 @@ def attack_advantage(
             of which no two share a label, drawn at random. A cut that the rule places by looking at all rows is judged
             as one chosen by looking at these.
 
-    Returns:
-        an ``AttackAdvantage``.
-
     Raises:
         MaceError: guesses that are none, a score without an order, or a cut beyond the records.
 

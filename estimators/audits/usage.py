@@ -237,9 +237,6 @@ def dataset_use(
             it of each column.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``DatasetUse``.
-
     Raises:
         TooFewRecords: fewer than 8 records of a group.
         NotFinite: a score that is no finite number.

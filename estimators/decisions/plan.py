@@ -370,9 +370,6 @@ def plan_verdict(
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
 
-    Returns:
-        a ``Plan``.
-
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.
 
@@ -475,9 +472,6 @@ def plan_width(
         design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
-
-    Returns:
-        a ``Plan``.
 
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.

@@ -188,9 +188,6 @@ def assess(
             allow for it; everything else is that of rows of which no two share a label, drawn at random.
         doubts: What is known to be odd about the records, such as ``dependent_rows`` of their columns.
 
-    Returns:
-        an ``Assessment``.
-
     Raises:
         MaceError: an option out of its range, or data that cannot be used.
 

@@ -172,9 +172,6 @@ def metric_optimum(
         reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again. Of
             rows that come in clusters it is that of all rows, and the counts are those of ``lone_rows``.
 
-    Returns:
-        a ``MetricEstimate``.
-
     Raises:
         MetricError: no metric at this prior, for example because every adversary has the same value.
         TooFewRecords: fewer than 3 records on a side.

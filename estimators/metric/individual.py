@@ -85,9 +85,6 @@ def individual_metric(
         cut: The rule. None: that of ``metric_optimum`` of the same counts and seed.
         reuse: The risks of the same counts, if there are any: their limits are taken.
 
-    Returns:
-        an ``IndividualMetric``.
-
     Example:
         >>> from estimators import Counts, individual_metric, preset
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])

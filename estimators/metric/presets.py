@@ -29,9 +29,6 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
         parameters: What the metric needs besides, above 0: ``beta`` of ``f_beta`` (the weight of recall), ``w1`` to
             ``w4`` of ``weighted_accuracy`` (the weights of TP, TN, FP and FN). Each is 1 by default.
 
-    Returns:
-        a ``Metric``.
-
     Raises:
         UnknownName: a name or a parameter that is none; the text names the nearest.
 

@@ -137,9 +137,6 @@ def advantage_on_set(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``SetAdvantage``.
-
     Raises:
         OutOfRange: fewer records in the set than were scored.
         OptionError: vectors of which a score would be learned.

@@ -76,9 +76,6 @@ def algorithm_1(
         reading: How a continuous score is read: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``. None: kernel densities
             with Scott's bandwidth.
 
-    Returns:
-        a ``PaperAdvantage``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores

@@ -235,9 +235,6 @@ def record_risk(
             with Scott's bandwidth; categories and counts by their cells.
         targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
 
-    Returns:
-        a ``RecordRisk``.
-
     Raises:
         InputError: kernel densities of categories or of counts.
 

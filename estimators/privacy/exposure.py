@@ -323,9 +323,6 @@ def exposure(
             makes the limits at that end sharper; it has to be known before the scores are looked at. What lies between
             both ends is looked at in any case.
 
-    Returns:
-        an ``Exposure``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, exposure

@@ -95,9 +95,6 @@ def best_precision(
             decide before a look which one counts.
         shares: The least shares of the members that a cut accuses, each above 0 and at most 1.
 
-    Returns:
-        a ``BestPrecision`` for each share.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, best_precision

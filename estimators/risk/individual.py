@@ -280,9 +280,6 @@ def individual_risk(
         cluster: Whom each record belongs to, if some belong together, as in ``advantage``. The risk of every record is
             then stated as before, from records of which no two share a label, drawn at random.
 
-    Returns:
-        an ``IndividualRisk``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, individual_risk

@@ -140,9 +140,6 @@ def frontier(
         cluster: Whom each row belongs to, as in ``advantage``; it is that of every candidate.
         accept_exposure: Whether a candidate may pass beside a severe exposure.
 
-    Returns:
-        a ``Frontier``.
-
     Raises:
         DimensionMismatch: not a utility for each candidate.
         OutOfRange: a number out of its range.

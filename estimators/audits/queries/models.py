@@ -220,9 +220,6 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
     Args:
         outputs, logits, floor: As for ``loss``.
 
-    Returns:
-        a score a record.
-
     Example:
         >>> from estimators.audits.queries.models import confidence
         >>> confidence([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]]).round(3)

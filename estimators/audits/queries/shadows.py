@@ -346,9 +346,6 @@ def calibrated_loss(target: ArrayLike, signals: ArrayLike, membership: ArrayLike
         membership: Whether the shadow was trained on the record, in the same shape; none was without it. Shadows with
             the record are passed over.
 
-    Returns:
-        a score a record.
-
     Raises:
         TooFewRecords: every shadow was trained on a record; the error names it.
 
@@ -370,9 +367,6 @@ def reference(target: ArrayLike, signal: ArrayLike) -> Floats:
     Args:
         target: The audited model's signal of each record; minus the loss.
         signal: The reference model's.
-
-    Returns:
-        a score a record.
 
     Example:
         >>> from estimators.audits.queries.shadows import reference
@@ -441,9 +435,6 @@ def quantile_regression(
         level: Which quantile: 1 less the false positive rate that is aimed at.
         trees: How many trees.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-
-    Returns:
-        a score a record.
 
     Raises:
         NotInstalled: scikit-learn is not there.

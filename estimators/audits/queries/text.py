@@ -246,9 +246,6 @@ def minkpp(
         deviations: sigma of each token, in the same shape, at least 0.
         share: As for ``mink``.
 
-    Returns:
-        a score a record.
-
     Example:
         >>> from estimators.audits.queries.text import minkpp
         >>> minkpp([[-1.0, -5.0]], [[-2.0, -2.0]], [[1.0, 1.5]], share=0.5)
@@ -331,9 +328,6 @@ def reference_difference(
         reference: The same of the reference model; a record may have another number of tokens in it.
         reference_lengths: As ``lengths``, of the reference; the same lengths without it.
         total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
-
-    Returns:
-        a score a record.
 
     Example:
         >>> from estimators.audits.queries.text import reference_difference

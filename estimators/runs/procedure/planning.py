@@ -79,9 +79,6 @@ def plan_models(
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
-    Returns:
-        a ``ModelPlan``.
-
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.
 

@@ -217,9 +217,6 @@ def one_run(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer. Of a split, pairs
             are drawn five times, and what is stated is what most of them show.
 
-    Returns:
-        a ``OneRun``.
-
     Raises:
         MaceError: a number out of its range, an adjacency that does not go with how members were drawn, or sides so
             unequal that no fair coins make them.
