@@ -16,22 +16,8 @@ from numpy.typing import ArrayLike
 
 from estimators import errors
 from estimators.arrays import Floats
+from estimators.audits import one_score
 from estimators.audits.mixtures import Mixtures, Tests
-from estimators.audits.one_score import (
-    A_COLUMN,
-    GROUPS,
-    UNITS_DIFFER,
-    OneScore,
-    combination,
-    combination_pays,
-    labels_of_units,
-    means,
-    normal_ranks,
-    one_of_each,
-    set_aside,
-    sharpest,
-    unlike_units,
-)
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
@@ -65,7 +51,7 @@ TWICE = Caution(
     "scores of a group repeat another one of it, far more than chance makes; if rows stand there more than once, the "
     "interval is narrower than it may be: give each record once, or name as unit whose it is",
 )
-NO_PASS = {UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
+NO_PASS = {one_score.UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
 """The cautions beside which nothing passes."""
 
 HARDLY = 0.9
@@ -256,7 +242,10 @@ def dataset_use(
     for name, got, choices in (("per_unit", per_unit, PerUnit), ("combine", combine, Combine)):
         if got not in get_args(choices):
             raise errors.UnknownName.among(name, got, get_args(choices))
-    rows = [_scores(each, name) for each, name in zip((members, nonmembers, candidates), GROUPS, strict=True)]
+    rows = [
+        _scores(each, name)
+        for each, name in zip((members, nonmembers, candidates), one_score.GROUPS, strict=True)
+    ]
     if len({each.shape[1] for each in rows}) > 1:
         raise errors.DimensionMismatch(
             f"members, nonmembers, candidates: {', '.join(str(each.shape[1]) for each in rows)} scores a record; need "
@@ -271,19 +260,24 @@ def dataset_use(
         raise errors.OptionError("per_unit: got no units, need whom each record belongs to", field="per_unit")
     rng, cautions = np.random.default_rng(seed), list[Caution]()
     if units is not None:
-        labels = labels_of_units(rows, units)
-        cautions = unlike_units(labels) if per_unit == "mean" else []
-        rows = means(rows, labels) if per_unit == "mean" else one_of_each(rows, labels, rng)
+        labels = one_score.labels_of_units(rows, units)
+        cautions = one_score.unlike_units(labels) if per_unit == "mean" else []
+        rows = (
+            one_score.means(rows, labels) if per_unit == "mean" else one_score.one_of_each(rows, labels, rng)
+        )
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
-    rows = normal_ranks(rows) if combining else rows
-    score, aside, mixed = OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
+    rows = one_score.normal_ranks(rows) if combining else rows
+    score, aside, mixed = one_score.OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
     if ends is Direction.EITHER or columns > 1:
-        halves = [set_aside(each, rng, A_COLUMN * columns if combining else 0) for each in rows[:2]]
+        halves = [
+            one_score.set_aside(each, rng, one_score.A_COLUMN * columns if combining else 0)
+            for each in rows[:2]
+        ]
         aside, mixed = [each[0] for each in halves], [*(each[1] for each in halves), rows[2]]
-        if combining and (combine == "always" or combination_pays(aside[0], aside[1], ends, rng)):
-            score = combination(aside[0], aside[1])
+        if combining and (combine == "always" or one_score.combination_pays(aside[0], aside[1], ends, rng)):
+            score = one_score.combination(aside[0], aside[1])
         else:
-            score = sharpest(aside[0], aside[1], ends)
+            score = one_score.sharpest(aside[0], aside[1], ends)
     scores = [score.of(each) for each in rows]
     cuts = _cuts(np.concatenate(scores))
     bins, spare = (
@@ -351,7 +345,7 @@ def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) 
     for (i, a), (j, b) in ((x, y) for x in enumerate(scores) for y in enumerate(scores) if x[0] < y[0]):
         signs = signs_of_two(a, b)
         if SAME in signs:
-            result.append(Caution(SHARE, SHARED_BY.format(GROUPS[i], GROUPS[j])))
+            result.append(Caution(SHARE, SHARED_BY.format(one_score.GROUPS[i], one_score.GROUPS[j])))
         if REPEATED in signs and TWICE not in result:
             result.append(TWICE)
     if not fits:

@@ -5,14 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from estimators.audits.model import (
-    ModelAudit,
-    Strength,
-    audit_model,
-    kind_of,
-    query_strength,
-    require_no_shares,
-)
+from estimators.audits import model
 from estimators.audits.queries import MODELS, encode_sides
 from estimators.audits.queries.values import read_values
 from estimators.audits.sides import labels_of_sides, one_row_each, part
@@ -62,12 +55,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     names = question.predictions or _predictions_of(question, train, truth, labels[:2])
     answers = _alike([_answers(side, table, names) for side, table in tables])
     _require_two_sides(answers[:2], labels[:2])
-    outputs = question.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
+    outputs = question.outputs or model.kind_of(np.concatenate(answers), np.concatenate(labels))
     control = table_answers.control_column(question.control, train, holdout)
     fingerprint = digest(*answers, *labels, *control.scores)
     columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
     classes = _classes(names, labels, outputs)
-    require_no_shares(outputs, np.concatenate(answers), question.outputs is not None)
+    model.require_no_shares(outputs, np.concatenate(answers), question.outputs is not None)
     if classes is not None and classes.dtype.kind == "U":
         labels = [each.astype(np.str_) for each in labels]
     split = _split(question, train, holdout)
@@ -76,7 +69,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         groups = tuple(np.split(labels_of_sides(question.group, train, holdout), [len(labels[0])]))
     strength = None
     if twins:
-        strength = query_strength(
+        strength = model.query_strength(
             *answers[2:],
             *labels[2:],
             outputs=outputs,
@@ -85,7 +78,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             limit=question.max_advantage,
             **question.model_dump(include=ASKED),
         )
-    audit = audit_model(
+    audit = model.audit_model(
         *answers[:2],
         *labels[:2],
         outputs=outputs,
@@ -104,7 +97,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, of_audit(audit, notes, source))
 
 
-def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
+def of_audit(audit: model.ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
     """An audit as its answer."""
     return {
         **table_answers.over_queries(
@@ -122,7 +115,7 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
     }
 
 
-def _strength(strength: Strength | None) -> StrengthAnswer | None:
+def _strength(strength: model.Strength | None) -> StrengthAnswer | None:
     """How strong the queries are; None if that was not measured."""
     if strength is None:
         return None
