@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, status_of
+from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, run_command, status_of
 from app.cli.pipeline import JUDGES, add_files, annotate, writer_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
@@ -61,7 +61,6 @@ def run(question: Operation, given: argparse.Namespace) -> int:
     An answer that was kept is only shown: nothing is decided anew.
     """
     from app.cli.ask import answer_question
-    from app.cli.inputs import run_command
 
     def work() -> int:
         if question.texts and len(given.files) == 2 and given.output is None:  # mace text FILE OUTPUT

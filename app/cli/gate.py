@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.cli.commands import GATE, describe, fill
-from app.cli.parsing import Parser, status_of
+from app.cli.parsing import Misuse, Parser, run_command, status_of
 from app.cli.pipeline import add_files, annotate, writer_of
 from macekit.operation import Operation
 
@@ -24,21 +24,9 @@ MOST = 2**26
 """Bytes that a state may have."""
 
 
-def add_options(parser: Parser) -> None:
-    """Where a run is kept."""
-    group = parser.add_argument_group("a gate that is asked again as records come")
-    group.add_argument(
-        "--state",
-        metavar="FILE",
-        help="keep the run in this file (.json), which says --sequential: give new records only, look as often as you "
-        "like, stop once it says pass or fail",
-    )
-
-
 def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, Any]:
     """What a question says of the declaration that it was made under."""
     from app.cli.declare import take
-    from app.cli.inputs import Misuse
     from app.cli.options import options_of
 
     if arguments.state is not None or getattr(arguments, "option:anytime"):
@@ -48,8 +36,6 @@ def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, A
 
 def read_state(target: Target) -> dict[str, Any]:
     """What a question of the run says beside its records."""
-    from app.cli.inputs import Misuse
-
     if not target.path.exists():
         return {"anytime": True}
     try:
@@ -73,14 +59,17 @@ def add(commands: Any) -> None:
 
 def run(question: Operation, arguments: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
-    from app.cli.inputs import run_command
-
     return run_command(question.command, partial(_decide, question, arguments))
 
 
 def _fill(question: Operation, parser: Parser) -> None:
     fill(question, parser)
-    add_options(parser)
+    parser.add_argument_group("a gate that is asked again as records come").add_argument(
+        "--state",
+        metavar="FILE",
+        help="keep the run in this file (.json), which says --sequential: give new records only, look as often as you "
+        "like, stop once it says pass or fail",
+    )
     parser.add_argument_group("several files").add_argument(
         "--one-table",
         action="store_true",
@@ -97,7 +86,6 @@ def _fill(question: Operation, parser: Parser) -> None:
 
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
-    from app.cli.inputs import Misuse
     from app.cli.outputs import target_of
 
     write_for_pipeline = writer_of(question, arguments)
@@ -128,8 +116,6 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
 
 def _require_one_question(arguments: argparse.Namespace) -> None:
     """Refuse several files where the question is about one table."""
-    from app.cli.inputs import Misuse
-
     options = {
         "--state": arguments.state,
         "--sequential": getattr(arguments, "option:anytime"),

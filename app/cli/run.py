@@ -12,7 +12,8 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
-from app.cli.inputs import Misuse, Source, as_misuse, detail_of
+from app.cli.inputs import Source, as_misuse, detail_of
+from app.cli.parsing import Misuse
 from app.cli.terminal import Progress
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
@@ -26,11 +27,9 @@ from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.encode import json_bytes
-from macekit.operations.options import validate
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
 from macekit.reports.files import FileAnswer, level_of_each, together
-from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table
 from macekit.sources.reading import read
 from macekit.sources.risks import RISK, needs_every_record
@@ -114,11 +113,6 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
     progress.now("computing")
     with source.body() as body:
         return perform(about, body, values)
-
-
-def require_question(operation: str, values: Values) -> None:
-    """Refuse a question that could not be answered whatever the records are."""
-    validate(QUESTIONS[operation], values)
 
 
 def counts_first(call: Call, values: Values, source: Source) -> bool:

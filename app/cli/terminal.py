@@ -88,14 +88,10 @@ def ignore_stderr_errors() -> Iterator[None]:
         try:
             yield
         finally:
-            _flush_or_discard(stream or nowhere)
-
-
-def _flush_or_discard(stream: TextIO) -> None:
-    try:
-        stream.flush()
-    except OSError:
-        discard(stream)
+            try:
+                (stream or nowhere).flush()
+            except OSError:
+                discard(stream or nowhere)
 
 
 # --- progress -----------------------------------------------------------------------------------------------
