@@ -15,7 +15,7 @@ from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
-from estimators.optimum.answer import Advantage, ChangesLimit
+from estimators.optimum.answer import Advantage, ChangesLimit, without_upper
 from estimators.optimum.ends import Ends, checked_ends, upper_by_changes
 from estimators.optimum.fixed_set import SetAdvantage, on_set, require_drawn_singly
 from estimators.paper import (
@@ -338,16 +338,10 @@ def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[Op
     most = max(proven, default=-1.0)
     if most <= result.upper:
         return result
-    message = (
-        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
-        "attackers that it covers; the upper end is therefore 1"
-    )
-    interval = replace(result.estimate.interval, upper=1.0)
-    return replace(
+    return without_upper(
         result,
-        estimate=replace(result.estimate, interval=interval),
-        class_rejected=True,
-        cautions=(Caution("resolution_rejected", message), *result.cautions),
+        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
+        "attackers that it covers; the upper end is therefore 1",
     )
 
 

@@ -6,7 +6,7 @@ on a uniform grid over the bulk of the records, so they cost milliseconds at a m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import gamma, pi, sqrt
 from typing import Protocol, runtime_checkable
 
@@ -191,13 +191,7 @@ class ImprovedSheatherJones:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The smallest root of t = xi gamma^[5](t), or Silverman's rule where there is none."""
-        _require_width(sample.deviation)
-        width = _fixed_point(sample)
-        if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
-            width = _fixed_point(closer)
-        if width is None:
-            return Silverman().choose(sample, dimension)
-        return _require_width(width * _dimension_factor(sample.size, dimension))
+        return _chosen_by(_fixed_point, sample, dimension)
 
     def rule(self, dimension: int = 1) -> str:
         """The paper that it is from."""
@@ -213,17 +207,22 @@ class LeastSquaresCV:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The lowest local minimum below the oversmoothed width."""
-        _require_width(sample.deviation)
-        width = _best_dip(sample)
-        if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
-            width = _best_dip(closer)
-        if width is None:
-            return Silverman().choose(sample, dimension)
-        return _require_width(width * _dimension_factor(sample.size, dimension))
+        return _chosen_by(_best_dip, sample, dimension)
 
     def rule(self, dimension: int = 1) -> str:
         """The papers that it is from."""
         return "by least-squares cross-validation (Rudemo 1982; Bowman 1984)"
+
+
+def _chosen_by(search: Callable[[Sample], float | None], sample: Sample, dimension: int) -> float:
+    """What a search finds, on a finer grid where it is too narrow for this one; Silverman's rule if it finds none."""
+    _require_width(sample.deviation)
+    width = search(sample)
+    if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
+        width = search(closer)
+    if width is None:
+        return Silverman().choose(sample, dimension)
+    return _require_width(width * _dimension_factor(sample.size, dimension))
 
 
 BANDWIDTHS: Mapping[str, Bandwidth] = {

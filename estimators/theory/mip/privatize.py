@@ -141,11 +141,7 @@ class Swaps:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from swaps.
-
-        Args:
-            refits, eta, confidence, generator: ``privatize`` passes them.
-        """
+        """The shape from draws of its own, then the scale from swaps."""
         noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
         sizes, group = [], []
         for before, after, leaver, newcomer in refits.rounds(self.rounds, generator):
@@ -184,11 +180,7 @@ class Draws:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from pairs of others.
-
-        Args:
-            refits, eta, confidence, generator: ``privatize`` passes them.
-        """
+        """The shape from draws of its own, then the scale from pairs of others."""
         noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
         pairs = scales.Sizes.of_draws(noise, refits.draws(self.count, generator))
         return ScaledNoise(noise, _enough(pairs, eta, confidence, "count"), CERTIFIED)
@@ -220,11 +212,7 @@ class Moment:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The moment of random halves of the whole data set.
-
-        Args:
-            refits, eta, confidence, generator: ``privatize`` passes them.
-        """
+        """The moment of random halves of the whole data set."""
         draws = refits.draws(self.draws, generator)
         noise = self.shape(scales.spread_of_draws(draws, self.order))
         return ScaledNoise(
@@ -258,11 +246,7 @@ class Paper:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """In the moment norm sigma is 1.
-
-        Args:
-            refits, eta, confidence, generator: ``privatize`` passes them.
-        """
+        """In the moment norm sigma is 1."""
         noise = moment_laplace(
             scales.spread_of_draws(refits.draws(self.draws, generator), self.order), self.order
         )

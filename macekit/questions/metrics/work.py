@@ -13,7 +13,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, options
 from macekit.operations.effects import require_bins_act
-from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of
 from macekit.questions.metrics import MetricsAnswer, MetricsQuestion
 
 
@@ -25,9 +25,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_bins_act(bins, data, values=True)
     cluster = clusters_of(body)
     lone = lone_of(data, cluster, question.seed)
-    scores, learned = one_score(lone, question)
-    counts = with_counts(scores) if learned is None else learned.counts
-    assert isinstance(counts, Counts)
+    counts, learned = one_score(lone, question)
     published = options.paper_reading(question.estimator, bins)
     choice = question.metrics if question.metrics is not None else every_metric()
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters

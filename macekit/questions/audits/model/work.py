@@ -15,7 +15,6 @@ from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import truth_columns
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
@@ -38,8 +37,7 @@ ASKED = {"queries", "together", "prior", "confidence", "seed"}
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query that the predictions allow, what tells the sides apart anyway, and the verdict."""
     question = parse_question(ModelQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]

@@ -5,7 +5,6 @@ from estimators.audits.sides import one_row_each, part
 from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
@@ -19,8 +18,7 @@ from macekit.schemas.statements import ProvenanceAnswer
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query, copies, what tells the sides apart anyway, and the verdict."""
     question = parse_question(SyntheticQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]

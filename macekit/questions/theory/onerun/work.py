@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
+from estimators.errors import InputError, OutOfRange, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.theory.one_run import PromiseInOneRun, one_run, several_runs
@@ -12,7 +12,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance, reply_of
-from macekit.operations.samples import sample_of
+from macekit.operations.samples import require_labels, sample_of
 from macekit.problems import fault
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
@@ -79,12 +79,7 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
     if q.gaussian:
         raise fault("bad-option", "gaussian", "mu is bounded in one run; remove it, or model")
     labels, n = labels_of(body.models, "model"), data.n_members
-    if len(labels) != n + data.n_nonmembers:
-        raise fault(
-            DimensionMismatch,
-            "model",
-            f"got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-        )
+    require_labels("model", len(labels), n + data.n_nonmembers)
     names, which = np.unique(labels, return_inverse=True)
     which = which.reshape(-1)
     if not 2 <= len(names) <= MOST_RUNS:
