@@ -202,15 +202,12 @@ TABLES = {
 """What each table is."""
 
 
-# --- theory -------------------------------------------------------------------------------------------------
-# `mace theory NAME`: what the papers promise, a question each.
-
 SUMMARY = "what theory guarantees: differential privacy and the results of three papers"
 EXAMPLES = ("mace theory dp --epsilon 1", "mace theory mip draws.npy --eta 0.1", "mace theory NAME --help")
 
 
 def add_theory(commands: Any) -> None:
-    """Describe the questions, one below the other."""
+    """Describe `mace theory NAME`: what the papers promise, a question each."""
     examples = "".join(f"\n  {line}" for line in EXAMPLES)
     command = commands.add_parser(
         "theory",

@@ -94,9 +94,6 @@ def ignore_stderr_errors() -> Iterator[None]:
                 discard(stream or nowhere)
 
 
-# --- progress -----------------------------------------------------------------------------------------------
-# A line on the terminal while something takes long: seconds, and bytes read if they are known.
-
 QUIET_SECONDS = 1.0
 """Seconds before the first message."""
 
@@ -105,7 +102,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Progress messages; none, unless standard error is a terminal."""
+    """A line while something takes long, with bytes read if they are known; none but on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._verbose = not quiet

@@ -140,10 +140,6 @@ def _either(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-# --- downloads ----------------------------------------------------------------------------------------------
-# Headers of a report: what a browser may do with it, and under which name it is saved.
-
-
 def headers_of(form: str) -> dict[str, str]:
     """Headers of a report in this form: a page carries its own policy, every other form is a file to save."""
     filename = f'filename="mace-report.{REPORTS[form]}"'

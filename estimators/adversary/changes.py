@@ -200,9 +200,6 @@ def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Integers]:
     return np.add.reduceat(signed, starts), starts
 
 
-# --- corners ------------------------------------------------------------------------------------------------
-# What every rule of a class reaches on the records: a line of rates that none goes beyond.
-
 DIRECTIONS = 41
 """Weights of the two rates for which the best rule is looked up."""
 

@@ -527,14 +527,11 @@ def _cut(past: Sequence[Floats], prior: float) -> float:
     return odds / (1.0 + odds)
 
 
-# --- threads ------------------------------------------------------------------------------------------------
-# One thread for other libraries' work: teams of threads that wait for each other on a shared machine spin.
-
-
 def one_thread(*loaded: Hashable) -> AbstractContextManager[Any]:
     """One thread for whatever runs inside; afterwards as many as the caller had.
 
-    The trees of a few thousand records are done before a team of threads has met: it cost 16 to 35 times the CPU.
+    The trees of a few thousand records are done before a team of threads has met: it cost 16 to 35 times the CPU, for
+    teams that wait for each other on a shared machine spin.
 
     Args:
         loaded: What libraries are known to be loaded: looking for those that have threads takes milliseconds, so it is

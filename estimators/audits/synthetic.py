@@ -496,9 +496,6 @@ def _copies(
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
 
-# --- tables -------------------------------------------------------------------------------------------------
-
-
 def compare_sides(
     train: Table,
     holdout: Table,

@@ -245,15 +245,15 @@ def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> flo
     return float(np.abs(np.add.reduceat(gain, groups)).sum())
 
 
-# --- rule ---------------------------------------------------------------------------------------------------
-# The advantage of one rule that was fixed before the rows were seen, of rows that come in clusters.
-
 Fortunes = tuple[betting.Shares, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RuleEnds:
-    """Both ends at any level: of the guesses from below, and of the opposite ones from above."""
+    """Both ends, at any level, of a rule that was fixed before rows in clusters were seen.
+
+    They are of its guesses from below, and of the opposite ones from above.
+    """
 
     right: effective.Accuracy | Fortunes
     wrong: effective.Accuracy | Fortunes

@@ -97,10 +97,6 @@ def _name_of(path: str, value: Mapping[str, Any], above: str | None = None) -> s
     return path if own is None else f"{above or path}.{own}"
 
 
-# --- chart --------------------------------------------------------------------------------------------------
-# One picture of an answer: a Vega-Lite specification, and what is drawn from it without a browser.
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chart:
     """A chart, from ``result.plot(name)`` or ``result.charts()``; in a notebook it shows itself.

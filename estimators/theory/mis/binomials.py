@@ -186,10 +186,6 @@ def _knots(n: int) -> Floats:
     return np.unique(np.concatenate((every, np.round(beyond))))
 
 
-# --- tally --------------------------------------------------------------------------------------------------
-# A sample of a categorical variable: how many categories were seen how often, and nothing else.
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
     """``times`` categories have ``counts`` records each, ascending; ``universe`` is how many there are, if known.

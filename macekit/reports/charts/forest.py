@@ -87,12 +87,8 @@ def left_out(count: int, total: int, what: str) -> str:
     return f" The {count} first of {total:,} {what} are drawn." if count < total else ""
 
 
-# --- groups -------------------------------------------------------------------------------------------------
-# The mean risk of each group, the highest first.
-
-
 def groups(entries: AnswerPath, zero: float) -> Figure:
-    """A line for each group; those whose risk nothing is known of come last."""
+    """A line for each group, the highest mean risk first; those whose risk nothing is known of come last."""
     ordered = sorted(entries, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
     first = ordered[:MOST]
     lines = [
@@ -133,9 +129,6 @@ def _table(ordered: list[AnswerPath], where: str) -> Table:
     head = ("group", "records", "risk", "lower", "upper")
     return table_of("Risk of each group", head, ordered, row, where=where)
 
-
-# --- ranking ------------------------------------------------------------------------------------------------
-# Several queries beside each other: what each gives away, and how much more than another.
 
 ENDS = ("estimate", "lower", "upper")
 
@@ -193,10 +186,6 @@ def _decided(difference: AnswerPath) -> str:
     return "  decided" if difference.value["decided"] else ""
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-# What tells two sides apart without a model: each column by itself.
-
-
 def columns(split: AnswerPath) -> Figure:
     """The advantage of who reads one column, those that differ most first; and of all together."""
     entries = list(split["columns"])
@@ -208,10 +197,6 @@ def columns(split: AnswerPath) -> Figure:
     table = table_of("What each column tells", ("column", *ENDS), split["columns"], _named)
     spec = forest(lines, "advantage without any model (dashed: none)", [baseline(0.0)], 0.0)
     return Figure("columns", "What tells the sides apart without a model", text, spec, table)
-
-
-# --- steps --------------------------------------------------------------------------------------------------
-# The advantage against the number of released rows, or along any other series.
 
 
 def sizes(answer: AnswerPath) -> Figure:
@@ -270,10 +255,6 @@ def _mark(step: AnswerPath) -> str:
     return "" if decision is None else f"  {WORDS[decision].word.lower()}"
 
 
-# --- trainings ----------------------------------------------------------------------------------------------
-# The models of a training procedure, each by itself, with their mean and the next one.
-
-
 def trainings(answer: AnswerPath) -> Figure:
     """A line for the mean and for the next model, then one for each model; the limit is drawn through."""
     zero, entries = float(answer["baseline"].value), list(answer["models"])
@@ -298,12 +279,8 @@ def trainings(answer: AnswerPath) -> Figure:
     return Figure("models", "The models of a training procedure", text, spec, table)
 
 
-# --- attack -------------------------------------------------------------------------------------------------
-# An attack's own advantage above that of the best attacker.
-
-
 def attack(answer: AnswerPath) -> Figure:
-    """Two lines, and what guessing without the score gives."""
+    """An attack's own advantage above that of the best attacker, and what guessing without the score gives."""
     parts = (("this attack", answer["attack"]), ("the best attacker", answer["optimum"]))
     zero = float(answer["baseline"].value)
     spec = forest(
@@ -323,12 +300,8 @@ def attack(answer: AnswerPath) -> Figure:
     return Figure("attack", "The attack, and the best there is", text, spec, table)
 
 
-# --- metrics ------------------------------------------------------------------------------------------------
-# Several metrics at their optimum, each with what guessing without the score gives.
-
-
 def metrics(entries: AnswerPath) -> Figure:
-    """A line for each metric; a tick marks its trivial value."""
+    """A line for each metric at its optimum; a tick marks what guessing without the score gives."""
     lines = [
         Line(
             metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"]

@@ -126,10 +126,6 @@ def _table(every: list[AnswerPath]) -> Table:
     return Table("The limits", ("limit", "at most", "estimate", "lower", "upper", "decision"), tuple(lines))
 
 
-# --- epsilon ------------------------------------------------------------------------------------------------
-# What the mechanism's epsilon must be at least, beside what was claimed.
-
-
 def epsilon(answer: AnswerPath) -> Figure:
     """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
     evidence, claim = answer.value["epsilon"], answer.value["claim"]
