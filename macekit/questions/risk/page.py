@@ -197,11 +197,7 @@ def _surest(records: model.AnswerPath) -> NDArray[np.int64]:
 def _row(records: model.AnswerPath, at: int) -> tuple[model.Cell, ...]:
     return (
         records["index"][at].number("exact"),
-        records["risk"][at].number(),
-        records["lower"][at].number(),
-        records["upper"][at].number(),
-        records["signed_risk"][at].number(),
-        records["posterior"][at].number(),
+        *(records[name][at].number() for name in ("risk", "lower", "upper", "signed_risk", "posterior")),
         "yes" if records["flagged"][at].value else "",
         *(records[name][at].number() for names in COLUMNS for name in names if records[names[0]]),
     )

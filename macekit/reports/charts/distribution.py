@@ -9,7 +9,7 @@ from macekit.reports.charts import frame
 from macekit.reports.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
 from macekit.reports.formatting import distinct, many, rounded, short, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table
-from macekit.reports.palette import BASELINE, INK, MEMBER, MUTED, NONMEMBER, SURFACE
+from macekit.reports.palette import BASELINE, MEMBER, MUTED, NONMEMBER, SURFACE
 
 # --- spans --------------------------------------------------------------------------------------------------
 # Where on the score's axis each cell lies, for cells of one score that have an order; and what a cell is
@@ -142,14 +142,9 @@ def _categories(value: Any) -> tuple[Spec, str]:
         for side, shares in _shares(value)
         for name, i in zip(names, frequent, strict=True)
     ]
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": names, "paddingInner": 0.25},
-        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 8},
-    }
+    y = frame.named("name", names)
+    y["scale"]["paddingInner"] = 0.25
+    y["axis"]["labelPadding"] = 8
     side = {"field": "side", "type": "nominal", "sort": None}
     x = _share("share of the side's records")
     fills = {"domain": SIDES, "range": [MEMBER, SURFACE]}

@@ -57,23 +57,15 @@ def _lines(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str, Any]]:
     zero = value["baseline"]
-    marks = [
-        {"what": "baseline", "at": rounded(zero), "text": f"no leakage: {three(zero)}", "colour": BASELINE}
-    ]
+    marks = [("baseline", zero, f"no leakage: {three(zero)}", BASELINE)]
     if limit is not None:
-        marks.append(
-            {
-                "what": "threshold",
-                "at": rounded(limit),
-                "text": f"limit: {exactly(limit)}",
-                "colour": THRESHOLD,
-            }
-        )
+        marks.append(("threshold", limit, f"limit: {exactly(limit)}", THRESHOLD))
     if claim := value.get("claim"):
         ceiling = claim["advantage_ceiling"]
-        text = f"ceiling of the claimed epsilon: {three(ceiling)}"
-        marks.append({"what": "ceiling", "at": rounded(ceiling), "text": text, "colour": MUTED})
-    return marks
+        marks.append(("ceiling", ceiling, f"ceiling of the claimed epsilon: {three(ceiling)}", MUTED))
+    return [
+        {"what": what, "at": rounded(at), "text": text, "colour": colour} for what, at, text, colour in marks
+    ]
 
 
 def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[frame.Spec]:
@@ -165,9 +157,10 @@ def _in_words(value: Mapping[str, Any]) -> str:
 
 
 def _table(answer: AnswerPath) -> Table:
-    rows_of: list[tuple[Cell, ...]] = [_row("certified", answer["advantage"])]
+    rows_of: list[tuple[Cell, ...]] = [("certified", *answer["advantage"].interval())]
     if answer.value.get("paper"):
-        rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
+        name = f"as published ({answer.value['paper']['statistic']})"
+        rows_of.append((name, *answer["paper"].interval()))
     rows_of.append(("baseline: no leakage", answer["baseline"].number(), "", ""))
     if answer.value.get("verdict"):
         rows_of.append(("limit", answer["verdict"]["threshold"].number("exact"), "", ""))
@@ -175,7 +168,3 @@ def _table(answer: AnswerPath) -> Table:
         ceiling = answer["claim"]["advantage_ceiling"].number()
         rows_of.append(("ceiling of the claimed epsilon", ceiling, "", ""))
     return Table("The advantage", ("", "value", "lower", "upper"), tuple(rows_of))
-
-
-def _row(name: str, part: AnswerPath) -> tuple[Cell, ...]:
-    return name, *part.interval()

@@ -8,7 +8,7 @@ from typing import Any
 
 from macekit.reports.charts import frame
 from macekit.reports.charts.distribution import Span, names, spans
-from macekit.reports.charts.forest import MOST, Line, forest, left_out
+from macekit.reports.charts.forest import MOST, Line, left_out, with_limit
 from macekit.reports.formatting import between, many, rounded, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import BASELINE, MEMBER
@@ -103,7 +103,7 @@ def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[frame.Spec
         first.sort()  # numbers have an order of their own
     lines = [Line(labels[i], *(cells[name][i] for name in SIGNED)) for i in first]
     zero = rounded(value["signed_baseline"])
-    spec = forest(lines, "signed risk: right, members (dashed: no leakage)", [frame.baseline(zero)], zero)
+    spec = with_limit(lines, "signed risk: right, members", "no leakage", zero)
     remark = left_out(len(first), len(indices), "categories")
     return spec, remark
 
@@ -141,8 +141,7 @@ def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
     every = tuple(
         (
             name,
-            cells["members"][i].number("count"),
-            cells["nonmembers"][i].number("count"),
+            *(cells[side][i].number("count") for side in ("members", "nonmembers")),
             *(cells[column][i].number() for column in (*COLUMNS, *of_metric)),
         )
         for i, name in enumerate(names[:MOST_ROWS])

@@ -82,11 +82,10 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 def rates_table(roc: AnswerPath) -> Table:
     """The points asked for, in numbers, and the area."""
     lines: list[tuple[Cell, ...]] = [
-        (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
+        (Phrase(("at FPR ", point["fpr"].number("plain"))), *point.numbers(*ENDS))
         for point in roc["operating_points"]
     ]
-    area = (roc[end].number() for end in ("auc", "auc_lower", "auc_upper"))
-    lines.append(("area under the curve", *area))
+    lines.append(("area under the curve", *roc.numbers("auc", "auc_lower", "auc_upper")))
     return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))
 
 

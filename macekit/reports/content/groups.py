@@ -72,15 +72,11 @@ def table(groups: model.AnswerPath) -> model.Table:
 
 
 def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
-    own = group["advantage"]
     return (
         group["label"].untrusted(),
-        group["records"].number("count"),
-        group["flagged"].number("count"),
-        group["risk"].number(),
-        group["lower"].number(),
-        group["upper"].number(),
-        *own.interval(),
+        *group.numbers("records", "flagged", kind="count"),
+        *group.numbers("risk", "lower", "upper"),
+        *group["advantage"].interval(),
     )
 
 
@@ -126,7 +122,6 @@ def _of_gate(group: model.AnswerPath, *, of_risk: bool) -> tuple[model.Cell, ...
         WORDS[group["decision"].value].word,
         *own.interval(),
         *(risk.interval() if of_risk else ()),
-        group["n_members"].number("count"),
-        group["n_nonmembers"].number("count"),
+        *group.numbers("n_members", "n_nonmembers", kind="count"),
         group["records_needed"].number("roughly"),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from macekit.reports import model
 from macekit.reports.charts.forest import sizes
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak
 from macekit.reports.palette import WORDS
 
@@ -42,7 +42,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     sections = (
         model.Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),
         *_limits(answer),
-        riskiest.backings([("The interval of a size covers ", answer["steps"][0])]),
+        guarantees.backings([("The interval of a size covers ", answer["steps"][0])]),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("release-size", answer["provenance"], context, grouped=referenced),
     )
@@ -92,8 +92,7 @@ def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
         step["decisive_upper"].number(),
         "" if decision is None else WORDS[decision].word,
         step["query"].untrusted(),
-        step["copies"].number("count"),
-        step["near_copies"].number("count"),
+        *step.numbers("copies", "near_copies", kind="count"),
     )
 
 

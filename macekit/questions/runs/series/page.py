@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from macekit.questions.compare.page import origin
 from macekit.reports import model
 from macekit.reports.charts.forest import steps
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.palette import WORDS
 
@@ -23,7 +23,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     table = model.table_of("Every step", HEAD, entries, _row, riskiest.BAND)
     sections = (
         model.Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
-        riskiest.backings([("The interval of a step covers ", entries[0])]),
+        guarantees.backings([("The interval of a step covers ", entries[0])]),
         limitations.section(_open(answer), answer["warnings"]),
         origin(provenance.section("series", sources[0], context, sources=sources), sources),
     )
