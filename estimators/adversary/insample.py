@@ -182,9 +182,8 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
     sharpest of them.
     """
     if universe is not None and universe < counts.size:
-        raise OutOfRange(
-            f"universe: got {universe} possible categories, but the records have {counts.size}",
-            field="universe",
+        raise OutOfRange.about(
+            "universe", f"got {universe} possible categories, but the records have {counts.size}"
         )
     counts = _fewer_first(counts, prior)
     if counts.size <= MANY_CELLS:

@@ -460,8 +460,8 @@ def _build(learner: Learner, seed: int) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise NotInstalled(
-            "estimator: needs the package scikit-learn; pip install 'macekit[learned]'", field="estimator"
+        raise NotInstalled.about(
+            "estimator", "needs the package scikit-learn; pip install 'macekit[learned]'"
         ) from None
 
 

@@ -230,7 +230,7 @@ def release_size(
     of_copies = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if not names:
-        raise OptionError("queries: got none, need at least 1", field="queries")
+        raise OptionError.about("queries", "got none, need at least 1")
     notes: list[Caution] = []
     if unit is not None:
         keep, notes = one_row_each(unit, train, holdout, seed)
@@ -341,14 +341,13 @@ def first_rows(tables: Encoding, size: int) -> Encoding:
 def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[int]:
     """The grid, growing, each size once."""
     if np.asarray(sizes, dtype=object).ndim != 1:
-        raise OptionError(f"sizes: got {type(sizes).__name__}, need a list of whole numbers", field="sizes")
+        raise OptionError.about("sizes", f"got {type(sizes).__name__}, need a list of whole numbers")
     grid = sorted({require_count("sizes", size) for size in sizes})
     if not grid:
-        raise OptionError("sizes: got none, need at least 1", field="sizes")
+        raise OptionError.about("sizes", "got none, need at least 1")
     if grid[-1] > total:
-        raise OutOfRange(
-            f"sizes: got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first",
-            field="sizes",
+        raise OutOfRange.about(
+            "sizes", f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
         )
     return grid
 

@@ -45,7 +45,7 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
     labels = labels_of(groups, "groups")
     rows = rows_of(train) + rows_of(holdout)
     if len(labels) != rows:
-        raise errors.DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
+        raise errors.DimensionMismatch.about("groups", f"got {len(labels)} labels for {rows} rows")
     return labels
 
 
@@ -66,10 +66,10 @@ def one_row_each(
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise errors.InputError(
-                f"unit: row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
-                field="unit",
-                index=row,
+            raise errors.InputError.about(
+                "unit",
+                f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
+                row,
             )
     shared = len(np.intersect1d(sides[0], sides[1]))
     cautions = [
@@ -88,7 +88,7 @@ def one_row_each(
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:
     """A column of labels as texts, empty where there is none."""
     if column not in table:
-        raise errors.InputError(f"{what}: {name} has no column {column!r}", field=what)
+        raise errors.InputError.about(what, f"{name} has no column {column!r}")
     size = len(table[column])
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
 
@@ -192,12 +192,12 @@ def match_sides(
     errors.require_positive("caliper", caliper)
     errors.require_count("seed", seed, 0)
     if not learners:
-        raise errors.OptionError("learners: got none, need at least 1", field="learners")
+        raise errors.OptionError.about("learners", "got none, need at least 1")
     sides = encode_sides(members, nonmembers, categories=categories, leave_out=leave_out, use=use)
     sizes = len(sides.members), len(sides.nonmembers)
     for size, name in zip(sizes, ("members", "nonmembers"), strict=True):
         if size < MIN_RECORDS:
-            raise errors.TooFewRecords(f"{name}: got {size} rows, need at least {MIN_RECORDS}", field=name)
+            raise errors.TooFewRecords.about(name, f"got {size} rows, need at least {MIN_RECORDS}")
     points = np.concatenate([sides.members.points, sides.nonmembers.points])
     records = np.concatenate([sides.members.records, sides.nonmembers.records])
     side = np.repeat([1, 0], sizes)

@@ -194,7 +194,7 @@ def check_rows(
     confidence = require_open_unit("confidence", confidence)
     require_count("seed", seed, 0)
     if not learners:
-        raise OptionError("learners: got none, need at least 1", field="learners")
+        raise OptionError.about("learners", "got none, need at least 1")
     if tuple(learners) != SPLIT_LEARNERS:
         return _check(sides, confidence, seed, learners)
     return REMEMBERED.answer(
@@ -238,9 +238,7 @@ def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learne
         members, nonmembers = _once(members), _once(nonmembers)
     for side, name in ((members, "members"), (nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"{name}: got {len(side)} different rows, need at least {MIN_RECORDS}", field=name
-            )
+            raise TooFewRecords.about(name, f"got {len(side)} different rows, need at least {MIN_RECORDS}")
     alpha = (1.0 - confidence) / 2.0
     vectors = Scores(members.points, nonmembers.points, Query.CONTINUOUS, "the columns of a table")
     whole = ends_of(vectors, 0.5, LearnedTarget(tuple(learners)), seed)

@@ -324,7 +324,7 @@ def audit_synthetic(
     further += max_group_advantage is not None
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if len(names) < 2:
-        raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
+        raise OptionError.about("queries", f"got {len(names)}, need at least 2")
     labels = None if groups is None else labels_of_sides(groups, train, holdout)
     notes: list[Caution] = []
     if unit is not None:
@@ -461,7 +461,7 @@ def require_rows(tables: Encoding) -> None:
     require_two_sides(tables.members, tables.nonmembers)
     for side, name in ((tables.members, "members"), (tables.nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
-            raise TooFewRecords(f"{name}: got {len(side)} rows, need at least {MIN_RECORDS}", field=name)
+            raise TooFewRecords.about(name, f"got {len(side)} rows, need at least {MIN_RECORDS}")
 
 
 def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
@@ -535,9 +535,8 @@ def require_copies(most: int | None, most_near: int | None, accept: bool) -> int
         if limit is not None:
             require_count(name, limit, 0)
     if accept and most is not None:
-        raise OptionError(
-            "accept_copies: max_copies_over_holdout limits the copies already; give one of the two",
-            field="accept_copies",
+        raise OptionError.about(
+            "accept_copies", "max_copies_over_holdout limits the copies already; give one of the two"
         )
     return sum(limit is not None for _, limit in limits)
 

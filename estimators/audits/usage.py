@@ -255,9 +255,9 @@ def dataset_use(
     columns = rows[0].shape[1]
     combining = combine != "never"
     if combining and columns == 1:
-        raise errors.OptionError("combine: got one column of scores, need several", field="combine")
+        raise errors.OptionError.about("combine", "got one column of scores, need several")
     if per_unit == "mean" and units is None:
-        raise errors.OptionError("per_unit: got no units, need whom each record belongs to", field="per_unit")
+        raise errors.OptionError.about("per_unit", "got no units, need whom each record belongs to")
     rng, cautions = np.random.default_rng(seed), list[Caution]()
     if units is not None:
         labels = one_score.labels_of_units(rows, units)
@@ -313,19 +313,15 @@ def _scores(values: ArrayLike, name: str) -> Floats:
     try:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise errors.InputError(
-            f"{name}: need numbers, one score a record or a row of several", field=name
-        ) from None
+        raise errors.InputError.about(name, "need numbers, one score a record or a row of several") from None
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or not rows.shape[1]:
-        raise errors.DimensionMismatch(f"{name}: need one score a record or a row of several", field=name)
+        raise errors.DimensionMismatch.about(name, "need one score a record or a row of several")
     if len(rows) < MIN_RECORDS:
-        raise errors.TooFewRecords(
-            f"{name}: got {len(rows)} records, need at least {MIN_RECORDS}", field=name
-        )
+        raise errors.TooFewRecords.about(name, f"got {len(rows)} records, need at least {MIN_RECORDS}")
     if not np.isfinite(rows).all():
         row = int(np.argmin(np.isfinite(rows).all(axis=1)))
-        raise errors.NotFinite(f"{name}: score {row} is not a finite number", field=name, index=row)
+        raise errors.NotFinite.about(name, f"score {row} is not a finite number", row)
     return rows
 
 

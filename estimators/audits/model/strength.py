@@ -203,8 +203,8 @@ def query_strength(
     )
     for side in sides:
         if len(side.labels) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"{side.name}: got {len(side.labels)} records, need at least {MIN_RECORDS}", field=side.name
+            raise TooFewRecords.about(
+                side.name, f"got {len(side.labels)} records, need at least {MIN_RECORDS}"
             )
     signals: tuple[Floats, Floats] | None = None
     if beside is not None and outputs != "labels":
@@ -249,10 +249,10 @@ def planting(twins: int, records: int, most: int, seed: int = 0) -> list[tuple[I
     """
     each = min(records // (2 * require_count("twins", twins)), require_count("most", most))
     if each * twins < MIN_RECORDS:
-        raise TooFewRecords(
-            f"twins: {each * twins} records could be planted and as many spared, need at least {MIN_RECORDS} of each; "
+        raise TooFewRecords.about(
+            "twins",
+            f"{each * twins} records could be planted and as many spared, need at least {MIN_RECORDS} of each; "
             "a twin takes 1 record for 10 training rows at most, so take more twins, or more rows",
-            field="twins",
         )
     order = np.random.default_rng([require_count("seed", seed, 0), twins]).permutation(records)
     return [(part[:each], part[each:]) for part in order[: 2 * each * twins].reshape(twins, -1)]

@@ -70,10 +70,10 @@ def discriminator(outputs: ArrayLike) -> Floats:
     """
     array = plain_array(outputs, "outputs")
     if array.ndim == 2 and array.shape[1] > 1:
-        raise DimensionMismatch(
-            f"outputs: got {array.shape[1]} discriminators, need one; discriminator_maximum and discriminator_vector "
+        raise DimensionMismatch.about(
+            "outputs",
+            f"got {array.shape[1]} discriminators, need one; discriminator_maximum and discriminator_vector "
             "take several",
-            field="outputs",
         )
     return numbers(array, "outputs")
 
@@ -141,9 +141,9 @@ def hybrid(outputs: ArrayLike, distances: ArrayLike) -> Floats:
     require_length(away, "distances", len(answers), "records")
     if (away < 0.0).any():
         index = int(np.argmax(away < 0.0))
-        raise OutOfRange(
-            f"distances: record {index} is below 0; give distances, not scores that were negated already",
-            field="distances",
-            index=index,
+        raise OutOfRange.about(
+            "distances",
+            f"record {index} is below 0; give distances, not scores that were negated already",
+            index,
         )
     return np.column_stack([answers, 0.0 - away])

@@ -106,7 +106,7 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
             field="rows",
         )
     if not len(base):
-        raise errors.TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
+        raise errors.TooFewRecords.about("rows", "there are none to be near to; need at least one")
     k = min(k, len(base))
     every = _distinct(base)
     if every is None:
@@ -125,19 +125,16 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise errors.DimensionMismatch(
-            f"{name}: got {array.ndim} dimensions, need a matrix with a record a row (flatten images)",
-            field=name,
+        raise errors.DimensionMismatch.about(
+            name, f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
         )
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
-        raise errors.NotFinite(
-            f"{name}: row {bad} is NaN or infinite; leave it out or encode it", field=name, index=bad
-        )
+        raise errors.NotFinite.about(name, f"row {bad} is NaN or infinite; leave it out or encode it", bad)
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise errors.NotFinite(
-            f"{name}: a number lies beyond 1e150, and its square beyond floats; scale the columns", field=name
+        raise errors.NotFinite.about(
+            name, "a number lies beyond 1e150, and its square beyond floats; scale the columns"
         )
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
@@ -297,9 +294,8 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise errors.NotInstalled(
-                f"engine: {engine} needs a package that is missing; pip install 'macekit[{extra}]'",
-                field="engine",
+            raise errors.NotInstalled.about(
+                "engine", f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
             )
         return engine, None
     if len(base) <= FEW_ROWS:

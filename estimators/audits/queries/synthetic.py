@@ -201,9 +201,7 @@ def synthetic_scores(
         ([-0.05, 0.0], [0.0, 1.0])
     """
     if metric == "l2" and any(column.kind == "category" for column in tables.columns):
-        raise OptionError(
-            "metric: l2 is for numbers, and the tables have categories; take l1", field="metric"
-        )
+        raise OptionError.about("metric", "l2 is for numbers, and the tables have categories; take l1")
     release = Release(
         tables.synthetic, tables.reference, metric, k, radius, near, scaled=bool(tables.columns)
     )
