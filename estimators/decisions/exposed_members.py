@@ -88,18 +88,17 @@ class MaxExposed:
         """By ranges at both ends of the score, or at the one that is known, and between."""
         most = require_number("max_exposed", self.maximum)
         if not 0.0 <= most <= 1.0:
-            raise OutOfRange(f"max_exposed: got {most!r}, need a number from 0 to 1", field="max_exposed")
+            raise OutOfRange.about("max_exposed", f"got {most!r}, need a number from 0 to 1")
         precision = require_open_unit("at_precision", self.precision)
         if precision <= sample.prior:
-            raise OutOfRange(
-                f"at_precision: got {precision:g}, need more than the prior, {sample.prior:g}: so probable membership "
+            raise OutOfRange.about(
+                "at_precision",
+                f"got {precision:g}, need more than the prior, {sample.prior:g}: so probable membership "
                 "is without any score",
-                field="at_precision",
             )
         if not sample.fine.cells.ordered:
-            raise OptionError(
-                "max_exposed: categories have no order, and so no ranges in which members would lie",
-                field="max_exposed",
+            raise OptionError.about(
+                "max_exposed", "categories have no order, and so no ranges in which members would lie"
             )
         odds = precision / (1.0 - precision) * (1.0 - sample.prior) / sample.prior
         ends = direction_of(self.direction)

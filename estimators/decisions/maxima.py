@@ -254,7 +254,7 @@ class MaxTpr:
         fine, most = sample.fine, errors.require_number("max_tpr", self.maximum)
         rate = errors.require_open_unit("at_fpr", self.fpr)
         if not 0.0 <= most <= 1.0:
-            raise errors.OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
+            raise errors.OutOfRange.about("max_tpr", f"got {most!r}, need a number from 0 to 1")
         ranges = errors.require_count("ranges", self.ranges)
         above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
         highest, lowest = tpr_at_most(fine, rate, above, ranges), 0.0
@@ -507,11 +507,11 @@ class MaxGroupRisk:
             and self.targets is None
             and not isinstance(self.groups, GroupTable)
         ):
-            raise errors.InputError("groups: counts hold no records, so they have no groups", field="groups")
+            raise errors.InputError.about("groups", "counts hold no records, so they have no groups")
         if sample.prior != 0.5:
-            raise errors.OptionError(
-                "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
-                field="max_group_risk",
+            raise errors.OptionError.about(
+                "max_group_risk",
+                "needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
             )
         (above, table), (_, split) = sample.ends(lambda confidence: self._risks(sample, confidence))
         interval = Interval(

@@ -186,9 +186,7 @@ def verdict(result: Advantage, max_advantage: float) -> Verdict:
     """
     most = require_number("max_advantage", max_advantage)
     if not -1.0 <= most <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {most!r}, need a number between -1 and 1")
     records = result.provenance.n_members + result.provenance.n_nonmembers
     total = None if result.class_rejected else records_needed(result.estimate, most, records)
     return judge_advantage(result, result.estimate, most, total)
@@ -383,9 +381,7 @@ def plan_verdict(
     most = require_number("max_advantage", max_advantage)
 
     if not -1.0 <= most <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {most!r}, need a number between -1 and 1")
     purpose = f"to decide at a limit of {exactly(most)}"
     aim = _Decides(most)
     return _smallest(expected, prior, member_share, confidence, aim, purpose, design_effect, cluster_size)
@@ -448,7 +444,7 @@ def expected_design_effect(cluster_size: int, correlation: float) -> float:
     """
     require_count("cluster_size", cluster_size)
     if not 0.0 <= require_number("correlation", correlation) <= 1.0:
-        raise OutOfRange(f"correlation: got {correlation!r}, need a number from 0 to 1", field="correlation")
+        raise OutOfRange.about("correlation", f"got {correlation!r}, need a number from 0 to 1")
     return float(1.0 + (cluster_size - 1) * 2.0 / np.pi * np.arcsin(correlation))
 
 
@@ -545,7 +541,7 @@ def _smallest(
     share, confidence = require_open_unit("member_share", share), require_open_unit("confidence", confidence)
     require_count("cluster_size", cluster_size)
     if not 1.0 <= require_number("design_effect", design_effect) < MOST_RECORDS:
-        raise OutOfRange(f"design_effect: got {design_effect!r}, need at least 1", field="design_effect")
+        raise OutOfRange.about("design_effect", f"got {design_effect!r}, need at least 1")
     high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, aim, RUNS)
     if high is None:
         sentence = (

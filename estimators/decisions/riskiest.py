@@ -151,7 +151,7 @@ def limits_of(
         ("max_exposed", max_exposed, 0.0),
     ):
         if maximum is not None and not least <= require_number(name, maximum) <= 1.0:
-            raise OutOfRange(f"{name}: got {maximum!r}, need a number from {least:g} to 1", field=name)
+            raise OutOfRange.about(name, f"got {maximum!r}, need a number from {least:g} to 1")
     if max_advantage is not None:
         limits.append(MaxAdvantage(max_advantage))
     if max_tpr is not None:
@@ -213,12 +213,11 @@ def require_groups(max_group_advantage: float | None, *, grouped: bool) -> None:
     if max_group_advantage is None:
         return
     if not -1.0 <= require_number("max_group_advantage", max_group_advantage) <= 1.0:
-        raise OutOfRange(
-            f"max_group_advantage: got {max_group_advantage!r}, need a number from -1 to 1",
-            field="max_group_advantage",
+        raise OutOfRange.about(
+            "max_group_advantage", f"got {max_group_advantage!r}, need a number from -1 to 1"
         )
     if not grouped:
-        raise OptionError("max_group_advantage: needs groups; name them", field="max_group_advantage")
+        raise OptionError.about("max_group_advantage", "needs groups; name them")
 
 
 def judge_groups(
@@ -265,7 +264,7 @@ def compare_queries(
 ) -> Comparison:
     """``compare`` that also takes a single query, which needs no correction."""
     if not queries:
-        raise OptionError("queries: got none, need at least 1", field="queries")
+        raise OptionError.about("queries", "got none, need at least 1")
     if len(queries) > 1:
         return compare(queries, prior, confidence=confidence, seed=seed)
     ((name, scores),) = queries.items()

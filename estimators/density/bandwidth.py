@@ -61,9 +61,8 @@ class Sample:
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
         if not 1e-290 < points * step < 1e300:  # a width whose reciprocal overflows crashes fast-histogram
-            raise OutOfRange(
-                "bandwidth: records lie too close together or too far apart for a spread; change their unit",
-                field="bandwidth",
+            raise OutOfRange.about(
+                "bandwidth", "records lie too close together or too far apart for a spread; change their unit"
             )
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
@@ -141,10 +140,10 @@ class Fixed:
         """The width given; variances of densities have its powers up to twice the dimension, which must be numbers."""
         most = 10.0 ** (MOST_DIGITS // dimension)
         if not 1.0 / most <= self.width <= most:
-            raise OutOfRange(
-                f"bandwidth: got {self.width:g}, need between {1.0 / most:g} and {most:g} where a record has "
+            raise OutOfRange.about(
+                "bandwidth",
+                f"got {self.width:g}, need between {1.0 / most:g} and {most:g} where a record has "
                 f"{dimension} number{'s' * (dimension > 1)}",
-                field="bandwidth",
             )
         return self.width
 
@@ -338,9 +337,9 @@ def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:
 def _require_width(width: float) -> float:
     """Refuse a width that is no width: records that are all equal have no scale."""
     if not 0.0 < width < float("inf"):
-        raise OutOfRange(
-            f"bandwidth: got {width:g}, need a finite number above 0; equal records have no scale: "
+        raise OutOfRange.about(
+            "bandwidth",
+            f"got {width:g}, need a finite number above 0; equal records have no scale: "
             "read them as discrete or give a fixed bandwidth",
-            field="bandwidth",
         )
     return float(width)

@@ -190,8 +190,8 @@ def metric_optimum(
     require_count("seed", seed, 0)
     require_data(counts, Counts)
     if not isinstance(metric, Metric):
-        raise MetricError(
-            f"metric: got {type(metric).__name__}, need a Metric such as preset(name, prior)", field="metric"
+        raise MetricError.about(
+            "metric", f"got {type(metric).__name__}, need a Metric such as preset(name, prior)"
         )
     if bins is not None:
         require_count("bins", bins, 2)

@@ -45,7 +45,7 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
     entry = PRESETS[name]
     for key, value in parameters.items():
         if not entry.parameters:
-            raise UnknownName(f"{key}: {name} takes no parameter; remove it", field=key)
+            raise UnknownName.about(key, f"{name} takes no parameter; remove it")
         if key not in entry.parameters:
             raise UnknownName.among(f"parameter of {name}", key, entry.parameters)
         require_positive(key, value)

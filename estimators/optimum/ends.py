@@ -276,9 +276,8 @@ def _clustered(
         alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
         return replace(plain, clusters=alone)
     if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
-        raise OptionError(
-            "cluster: a learned adversary does not allow for clusters; give one number a record",
-            field="cluster",
+        raise OptionError.about(
+            "cluster", "a learned adversary does not allow for clusters; give one number a record"
         )
     target = target or CellsTarget()
     fine = _finest(data, target)

@@ -282,9 +282,7 @@ def record_risk(
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
-        raise TooFewRecords(
-            "targets: counts hold no records; give the scores to state the risk of", field="targets"
-        )
+        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
     sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
     risk = discrete_risk(counts, prior, confidence, slices=sliced)
     if not isinstance(counts.cells, Lattice):

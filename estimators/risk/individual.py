@@ -322,9 +322,7 @@ def individual_risk(
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
-        raise TooFewRecords(
-            "targets: counts hold no records; give the scores to state the risk of", field="targets"
-        )
+        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
     table = None
     if groups is not None:
         both = cells.simultaneous

@@ -138,7 +138,7 @@ def ends_by_group(
     if isinstance(data, Counts) and isinstance(groups, GroupTable):
         return tuple(_of_counts(data, groups, prior, seed, target))
     need = "the counts of each group" if isinstance(data, Counts) else "a label for each record"
-    raise InputError(f"groups: need {need}", field="groups")
+    raise InputError.about("groups", f"need {need}")
 
 
 def shared_level(groups: Sequence[GroupEnds], confidence: float) -> float:

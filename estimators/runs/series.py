@@ -210,7 +210,7 @@ def advantage_series(
         [('epoch 1', 'pass'), ('epoch 5', 'pass'), ('epoch 20', 'fail')]
     """
     if not isinstance(steps, Mapping):
-        raise OptionError("steps: need a mapping from names to scores", field="steps")
+        raise OptionError.about("steps", "need a mapping from names to scores")
     named = [(name, each if isinstance(each, Mapping) else {name: each}) for name, each in steps.items()]
     return judge_series(
         named,
@@ -244,11 +244,9 @@ def judge_series(
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if number < 1:
-        raise OptionError("steps: got none, need at least 1", field="steps")
+        raise OptionError.about("steps", "got none, need at least 1")
     alpha, within = (1.0 - confidence) / 2.0, True
     together = 1.0 - (1.0 - confidence) / number
     judged: list[Step] = []
