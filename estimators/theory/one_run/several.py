@@ -106,14 +106,12 @@ def several_runs(
     delta, how = errors.require_share("delta", delta), draw_of(draw)
     errors.require_count("seed", seed, 0)
     if len(runs) < 2:
-        raise errors.TooFewRecords(
-            f"runs: got {len(runs)}, need at least 2; ask about one by itself", field="runs"
-        )
+        raise errors.TooFewRecords.about("runs", f"got {len(runs)}, need at least 2; ask about one by itself")
     pair = None if promise is None else statement.grant_for(promise, how, adjacency, delta)[0].pair
     if promise is not None and pair is None:
-        raise errors.OptionError(
-            "delta: several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
-            field="delta",
+        raise errors.OptionError.about(
+            "delta",
+            "several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
         )
     delta = delta if pair is None else pair[1]
     orders, cautions = _orders(runs, how, direction_of(direction), seed)
@@ -148,8 +146,8 @@ def _orders(
 ) -> tuple[Orders, list[Caution]]:
     """The guesses about each run, by order and pairing, and what to know of the scores."""
     if how is Draw.CHOSEN:
-        raise errors.OutOfRange(
-            "draw: members that were chosen certify nothing, in several runs neither", field="draw"
+        raise errors.OutOfRange.about(
+            "draw", "members that were chosen certify nothing, in several runs neither"
         )
     each, cautions = list[list[tuple[Guesses, ...]]](), list[Caution]()
     for at, data in enumerate(runs):
@@ -157,7 +155,7 @@ def _orders(
         each.append(orders)
         cautions += own
     if len({len(orders) for orders in each}) > 1:
-        raise errors.InputError("runs: need scores of one kind, all with an order or none", field="runs")
+        raise errors.InputError.about("runs", "need scores of one kind, all with an order or none")
     return [list(zip(*order, strict=True)) for order in zip(*each, strict=True)], cautions
 
 

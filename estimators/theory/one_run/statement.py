@@ -286,10 +286,10 @@ def grant_for(
 ) -> tuple[Grant, bool]:
     """What a promise allows as members were drawn, and whether it is a curve and no single (epsilon, delta)."""
     if not (how is Draw.COIN or adjacency or isinstance(promise, Mapping)):
-        raise OptionError(
-            "adjacency: members whom no coin drew show what replacing a record does; is the promise about that "
+        raise OptionError.about(
+            "adjacency",
+            "members whom no coin drew show what replacing a record does; is the promise about that "
             "(replace), or, as of most accountants, about adding or removing one (add_remove)?",
-            field="adjacency",
         )
     each = promise[about_of(how)] if isinstance(promise, Mapping) else promise
     inclusion = Inclusion.INDEPENDENT if how is Draw.COIN else Inclusion.FIXED_NUMBER
