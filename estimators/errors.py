@@ -59,7 +59,13 @@ class MaceError(ValueError):
 
     @classmethod
     def about(cls, field: str, text: str, index: int | None = None) -> Self:
-        """What is wrong with an argument, with whose name the message begins."""
+        """What is wrong with an argument, with whose name the message begins.
+
+        Args:
+            field: The argument at fault.
+            text: What is wrong with it and what is needed.
+            index: The first record at fault, if there is one.
+        """
         return cls(f"{field}: {text}", field=field, index=index)
 
 

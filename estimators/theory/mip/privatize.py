@@ -141,7 +141,11 @@ class Swaps:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from swaps."""
+        """The shape from draws of its own, then the scale from swaps.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
         sizes, group = [], []
         for before, after, leaver, newcomer in refits.rounds(self.rounds, generator):
@@ -180,7 +184,11 @@ class Draws:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from pairs of others."""
+        """The shape from draws of its own, then the scale from pairs of others.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
         pairs = scales.Sizes.of_draws(noise, refits.draws(self.count, generator))
         return ScaledNoise(noise, _enough(pairs, eta, confidence, "count"), CERTIFIED)
@@ -212,7 +220,11 @@ class Moment:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The moment of random halves of the whole data set."""
+        """The moment of random halves of the whole data set.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         draws = refits.draws(self.draws, generator)
         noise = self.shape(scales.spread_of_draws(draws, self.order))
         return ScaledNoise(
@@ -246,7 +258,11 @@ class Paper:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """In the moment norm sigma is 1."""
+        """In the moment norm sigma is 1.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = moment_laplace(
             scales.spread_of_draws(refits.draws(self.draws, generator), self.order), self.order
         )
