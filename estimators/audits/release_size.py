@@ -18,7 +18,7 @@ from estimators.audits.queries.nested import nested_scores
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
-from estimators.audits.sides import one_row_each, part
+from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import (
     NEAR_COPY,
@@ -231,10 +231,8 @@ def release_size(
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if not names:
         raise OptionError.about("queries", "got none, need at least 1")
-    notes: list[Caution] = []
+    train, holdout, _, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, notes = one_row_each(unit, train, holdout, seed)
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)

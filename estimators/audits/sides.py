@@ -50,16 +50,18 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
 
 
 def one_row_each(
-    unit: str, train: Table, holdout: Table, seed: int = 0
-) -> tuple[list[NDArray[np.intp]], list[Caution]]:
-    """Places that keep one row of each person of a side, and a word on persons who stand on both.
+    unit: str | None, train: Table, holdout: Table, seed: int = 0
+) -> tuple[Table, Table, Integers, list[Caution]]:
+    """Both sides with one row of each person, their places among all rows, and a word on persons who stand on both.
 
     Args:
-        unit: The column of both sides that says whom a row belongs to.
+        unit: The column of both sides that says whom a row belongs to; None for the sides as they are, without places.
 
     Raises:
         InputError: a side has no such column, or it says nothing in some row.
     """
+    if unit is None:
+        return train, holdout, np.empty(0, dtype=np.intp), []
     sides = [
         _labels("unit", unit, table, name) for table, name in ((train, "members"), (holdout, "nonmembers"))
     ]
@@ -79,10 +81,9 @@ def one_row_each(
             "of one on one side",
         )
     ]
-    return (
-        [one_per_unit(np.arange(len(labels)), labels, seed) for labels in sides],
-        cautions if shared else [],
-    )
+    members, nonmembers = (one_per_unit(np.arange(len(labels)), labels, seed) for labels in sides)
+    rows = np.concatenate([members, nonmembers + rows_of(train)])
+    return part(train, members), part(holdout, nonmembers), rows, cautions if shared else []
 
 
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:

@@ -29,7 +29,7 @@ from estimators.audits.queries.synthetic import (
     synthetic_scores,
 )
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
-from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
+from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
@@ -326,12 +326,9 @@ def audit_synthetic(
     if len(names) < 2:
         raise OptionError.about("queries", f"got {len(names)}, need at least 2")
     labels = None if groups is None else labels_of_sides(groups, train, holdout)
-    notes: list[Caution] = []
+    train, holdout, rows, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, notes = one_row_each(unit, train, holdout, seed)
-        if labels is not None:
-            labels = labels[np.concatenate([keep[0], keep[1] + rows_of(train)])]
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        labels = None if labels is None else labels[rows]
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)
@@ -416,9 +413,8 @@ def release_queries(
         >>> [(place.name, place.best_rank, place.worst_rank) for place in answer.comparison.ranking]
         [('blurred', 1, 1), ('drawn', 2, 2)]
     """
+    train, holdout, *_ = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, _ = one_row_each(unit, train, holdout, seed)
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)

@@ -8,7 +8,7 @@ import numpy as np
 from estimators.audits import model
 from estimators.audits.queries import MODELS, encode_sides
 from estimators.audits.queries.values import read_values
-from estimators.audits.sides import labels_of_sides, one_row_each, part
+from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SplitCheck, check_rows
 from estimators.sample.digests import digest
 from estimators.statement import Caution
@@ -42,10 +42,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     twins = _of_twins(question, body.tables)
-    notes: list[Caution] = []
-    if question.unit is not None:
-        places, notes = one_row_each(question.unit, train, holdout, question.seed)
-        train, holdout = part(train, places[0]), part(holdout, places[1])
+    train, holdout, _, notes = one_row_each(question.unit, train, holdout, question.seed)
     truth = question.truth or _truth_of(train)
     tables = (("train", train), ("holdout", holdout), *twins)
     labels = _alike([table_answers.column_of(side, table, truth, "truth") for side, table in tables])

@@ -1,7 +1,7 @@
 """``/v1/synthetic``: what a released table gives away about the rows it was made from."""
 
 from estimators.audits.queries import SYNTHETIC
-from estimators.audits.sides import one_row_each, part
+from estimators.audits.sides import one_row_each
 from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -66,9 +66,8 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
 
 def _control_column(question: SyntheticQuestion, train: Columns, holdout: Columns) -> ControlColumn:
     """The control score of the rows that are asked about: of those of one person one."""
-    if question.control is not None and question.unit is not None:
-        places, _ = one_row_each(question.unit, train, holdout, question.seed)
-        train, holdout = part(train, places[0]), part(holdout, places[1])
+    if question.control is not None:
+        train, holdout, *_ = one_row_each(question.unit, train, holdout, question.seed)
     return table_answers.control_column(question.control, train, holdout)
 
 
