@@ -376,14 +376,7 @@ PIECE = 2**17
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LearnedRule:
-    """One number for each row, learned from other rows.
-
-    Attributes:
-        learner: Which learner did best.
-        n_taught: Records of both sides that were learned from.
-        classify: The learned score of rows; a higher one suggests a member.
-        learners: Those that competed.
-    """
+    """One number for each row, learned from ``n_taught`` records by the best learner; high for a member."""
 
     learner: str
     n_taught: int

@@ -115,14 +115,7 @@ def between_rows(cut: Boxes, rows: Floats) -> Boxes:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoxRule:
-    """A score of vectors that is one number for each box.
-
-    Attributes:
-        boxes: Where the cuts are.
-        share: The score of each box: its share of members in the pilot.
-        learner: Which learner made it.
-        n_taught: Records of both sides that were learned from.
-    """
+    """A score of vectors that is one number for each box: its share of members in the pilot."""
 
     boxes: Boxes
     share: Floats

@@ -54,14 +54,7 @@ OF_COLUMNS = Guarantee(
 
 @dataclass(frozen=True, slots=True)
 class ColumnDifference:
-    """One column by itself: the advantage of who reads nothing else, with an interval.
-
-    Attributes:
-        name: The column.
-        kind: What it was taken for: ``number``, ``date`` or ``category``.
-        value: The estimated advantage.
-        interval: Its interval; the lower ends of all columns hold together.
-    """
+    """The advantage of who reads nothing but this column; the lower ends of all columns hold together."""
 
     name: str
     kind: str

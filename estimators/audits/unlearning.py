@@ -145,7 +145,6 @@ class UnlearningAudit:
         records_to_pass: Records of both sides of which most samples keep the limit on the residual advantage if nothing
             is left; None if in practice no number does, and where that is not limited.
         verdict: The decision, on the excess if there is one, else on the residual advantage; None without a limit.
-        cautions: What to know before using the numbers.
     """
 
     residual: Advantage

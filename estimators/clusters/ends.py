@@ -39,8 +39,6 @@ class ClusterSummary:
     """What rows that come in clusters are worth.
 
     Attributes:
-        columns: The names of the columns of labels.
-        numbers: How many clusters each column has.
         design_effect: How many times as many such rows it takes as independent ones to say as much.
         effective_sample: How many independent rows would say as much.
         method: ``effective_sample``, by the variance between clusters, or ``betting``, valid at every number of them;

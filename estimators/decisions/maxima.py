@@ -113,15 +113,10 @@ class JudgedGroup:
     """What a limit on groups says of one of them.
 
     Attributes:
-        label: The group.
-        records: Its records, of both sides.
         estimate: What is limited, of this group; None if it cannot be judged.
-        decision: Pass, fail or inconclusive.
-        reason: Why, in words.
         records_needed: Records of this group alone that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         n_members: Its members; None where only targets are known.
-        n_nonmembers: Its nonmembers.
     """
 
     label: object

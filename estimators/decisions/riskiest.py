@@ -99,12 +99,10 @@ class RiskiestLimit:
 
     Attributes:
         name: What is limited: ``advantage``, ``group_advantage``, ``tpr``, ``exposed`` or ``copies``.
-        maximum: The largest value that is acceptable.
         decision: Fail if it fails for one query, pass if it passes for all.
         query: The query that decides: of those that fail, or are open, the one with the highest lower end; of those
             that all pass, the one with the highest upper end.
         estimate: The number that is limited, for that query.
-        reason: Why, in words.
         records_needed: Records of both sides that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         cautions: What to know of it, such as too few records for any lower end.

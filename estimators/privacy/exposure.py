@@ -183,8 +183,6 @@ class NonmemberTail:
 
     Attributes:
         direction, label: As in ``Tail``.
-        members: How many of the members lie in it.
-        nonmembers: How many of the nonmembers do.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
         low, high: As in ``Tail``.
 

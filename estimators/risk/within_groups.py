@@ -44,15 +44,7 @@ class GroupAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class GroupEnds:
-    """Both ends of a group's own advantage, at any level; None where its records cannot be judged.
-
-    Attributes:
-        label: The group.
-        n_members: Its members.
-        n_nonmembers: Its nonmembers.
-        ends: Both ends, by its own records alone.
-        cautions: What to know of it, such as how few records it has.
-    """
+    """Both ends of a group's own advantage, at any level; None where its records cannot be judged."""
 
     label: object
     n_members: int

@@ -70,14 +70,7 @@ NEAREST = 5e-6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Blocks:
-    """Right guesses in each block, by rules that were fixed before it.
-
-    Attributes:
-        true_positives: Members in each block whom the rule of that block recognised.
-        n_members: Members in each block, at least 1.
-        true_negatives: Nonmembers in each block whom it let go.
-        n_nonmembers: Nonmembers in each block, at least 1.
-    """
+    """Right guesses in each block, by rules that were fixed before it; of either side it has one record at least."""
 
     true_positives: Integers
     n_members: Integers

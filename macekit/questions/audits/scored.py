@@ -37,9 +37,6 @@ class ScoredRecords:
         member: Who is a member; None if nobody says.
         copied: What goes with the scores of a record, column by column.
         not_asked: Other queries, and why they were not asked.
-        cautions: What to know of how the scores were made.
-        read: The columns that were read.
-        about: What was scored, in words.
         came: The digest of what came, where scores were computed from arrays: their last digits hang on the processor.
     """
 
