@@ -54,10 +54,8 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
     return Metric(name, **coefficients, at_prior=prior if entry.by_prior else None)
 
 
-def _linear(
-    a11: float, a10: float, a01: float, a00: float, b0: float = 1.0
-) -> Callable[[], dict[str, float]]:
-    return lambda: {"a11": a11, "a10": a10, "a01": a01, "a00": a00, "b0": b0}
+def _linear(a11: float, a10: float, a01: float, a00: float) -> Callable[[], dict[str, float]]:
+    return lambda: {"a11": a11, "a10": a10, "a01": a01, "a00": a00, "b0": 1.0}
 
 
 def every_metric() -> list[str]:

@@ -140,13 +140,9 @@ class OneRun:
         """The result in plain words."""
         return " ".join(
             (*self._of_promise(), self._of_epsilon(), *self._of_mu())
-            if self._is_certain
+            if self.draw is not Draw.CHOSEN
             else self._no_certificate()
         )
-
-    @property
-    def _is_certain(self) -> bool:
-        return self.draw is not Draw.CHOSEN
 
     def _no_certificate(self) -> tuple[str, ...]:
         bound = self.epsilon
