@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import ceil
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -47,6 +47,12 @@ POWER = 0.8
 ENOUGH_CLUSTERS = 40
 """Fewer are limited by betting, which takes far more records."""
 
+DRIFT = "sides_differ"
+"""The code where a difference of the sides themselves may hide a leak."""
+
+ELSEWHERE = "released_elsewhere"
+"""The code where every released value of a column lies beyond all training and hold-out rows."""
+
 
 class Decision(StrEnum):
     """What an interval says about a threshold, equal to its word: ``decision == "fail"``.
@@ -72,6 +78,24 @@ class Decision(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
+def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
+    """The first caution by which no pass stands: the same records on both sides, rows of one person, and the like.
+
+    More of the same settles nothing. A fail stands: what is read off the records is read off them, whatever else they
+    are.
+
+    Example:
+        >>> from estimators.decisions.plan import Decision, unanswerable
+        >>> from estimators.statement import Caution
+        >>> odd = Caution("repeated_scores", "40 of the member scores repeat another one of their side")
+        >>> unanswerable(Decision.PASS, [odd]) is odd, unanswerable(Decision.FAIL, [odd])
+        (True, None)
+    """
+    if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
+        return None
+    return next((each for each in cautions if each.code in UNANSWERABLE), None)
+
+
 Because = Literal[
     "exposed",
     "sides_share_records",
@@ -84,6 +108,9 @@ Because = Literal[
 ]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""
+
+UNANSWERABLE = frozenset(get_args(Because)) - {"exposed"}
+"""Codes of cautions by which a question cannot be answered."""
 
 
 @dataclass(frozen=True, slots=True)
