@@ -44,14 +44,7 @@ INTERVALS: dict[str, CellInterval | None] = {
     "conditional": Conditional(),
 }
 NO_PAPER = dict.fromkeys(
-    (
-        "paper_signed_risk",
-        "paper_lower",
-        "paper_upper",
-        "paper_metric",
-        "paper_metric_lower",
-        "paper_metric_upper",
-    )
+    f"paper_{name}" for name in ("signed_risk", "lower", "upper", "metric", "metric_lower", "metric_upper")
 )
 """Columns that are null if the paper's estimate was not asked for."""
 
@@ -84,11 +77,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         )
     bins, notes = options.cells_asked(question)
     require_bins_act(bins, data, values=False)
-    targets, groups, cluster = (
-        _targets(body, data),
-        cast("ArrayLike | None", body.groups),
-        samples.clusters_of(body),
-    )
+    targets, cluster = _targets(body, data), samples.clusters_of(body)
+    groups = cast("ArrayLike | None", body.groups)
     result = individual_risk(
         data,
         question.prior,
