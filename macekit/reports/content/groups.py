@@ -5,17 +5,9 @@ from functools import partial
 from macekit.reports import model
 from macekit.reports.palette import WORDS
 
-HEAD = (
-    "Group",
-    "Records",
-    "Flagged",
-    "Mean risk",
-    "Lower end",
-    "Upper end",
-    "Own advantage",
-    "Lower end",
-    "Upper end",
-)
+OWN = ("Own advantage", "Lower end", "Upper end")
+OF_RISK = ("Mean risk", "Lower end", "Upper end")
+HEAD = ("Group", "Records", "Flagged", *OF_RISK, *OWN)
 
 ABOUT: model.Inline = (
     "A group's own advantage is measured on its records alone, with limits that hold for all groups at once. Mean risk "
@@ -82,8 +74,6 @@ def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
 
 # --- the groups of a gate ---
 
-OWN = ("Own advantage", "Lower end", "Upper end")
-OF_RISK = ("Mean risk", "Lower end", "Upper end")
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 

@@ -38,6 +38,7 @@ BAND = (
     "which decides whether it keeps the limit once all rows above it do."
 )
 """Why one row has two upper ends."""
+STEPS = ("Advantage", "Lower end", "Upper end", "By itself at most", "Decision", "Query")
 
 OTHERS: model.Inline = (
     "Only these queries were asked. Another one may find more, and so may all of them together: an attacker who reads "
@@ -110,6 +111,17 @@ def rank(place: model.AnswerPath) -> tuple[model.Cell, ...]:
     """One place of a ranking."""
     ranks = place.numbers("best_rank", "worst_rank", kind="count")
     return place["name"].untrusted(), *place["advantage"].interval(), *ranks
+
+
+def step_row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
+    """What each of several things gives away, held against a limit in their order."""
+    decision = step["decision"].value
+    return (
+        *step.interval(),
+        step["decisive_upper"].number(),
+        "" if decision is None else WORDS[decision].word,
+        step["query"].untrusted(),
+    )
 
 
 def _tail(exposure: model.AnswerPath) -> tuple[model.Cell, ...]:

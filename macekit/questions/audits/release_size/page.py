@@ -6,19 +6,8 @@ from macekit.reports import model
 from macekit.reports.charts.forest import sizes
 from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak
-from macekit.reports.palette import WORDS
 
-HEAD = (
-    "Rows",
-    "Advantage",
-    "Lower end",
-    "Upper end",
-    "By itself at most",
-    "Decision",
-    "Query",
-    "Copied rows",
-    "With a near copy",
-)
+HEAD = ("Rows", *riskiest.STEPS, "Copied rows", "With a near copy")
 
 IN_ORDER: model.Inline = (
     "The rows of a size are the first of one random order, which the answer states (rows). Other rows of the same "
@@ -85,13 +74,9 @@ def _limits(answer: model.AnswerPath) -> Iterator[model.Section]:
 
 
 def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
-    decision = step["decision"].value
     return (
         step["size"].number("count"),
-        *step.interval(),
-        step["decisive_upper"].number(),
-        "" if decision is None else WORDS[decision].word,
-        step["query"].untrusted(),
+        *riskiest.step_row(step),
         *step.numbers("copies", "near_copies", kind="count"),
     )
 
