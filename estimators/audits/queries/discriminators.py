@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, refuse_first, require_length
 from estimators.errors import DimensionMismatch, OutOfRange
 
 CATALOGUE: dict[str, Query] = by_name(
@@ -139,11 +139,6 @@ def hybrid(outputs: ArrayLike, distances: ArrayLike) -> Floats:
     """
     answers, away = discriminator(outputs), numbers(distances, "distances")
     require_length(away, "distances", len(answers), "records")
-    if (away < 0.0).any():
-        index = int(np.argmax(away < 0.0))
-        raise OutOfRange.about(
-            "distances",
-            f"record {index} is below 0; give distances, not scores that were negated already",
-            index,
-        )
+    says = "is below 0; give distances, not scores that were negated already"
+    refuse_first(away < 0.0, OutOfRange, "distances", says)
     return np.column_stack([answers, 0.0 - away])

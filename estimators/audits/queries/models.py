@@ -389,14 +389,13 @@ def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool,
 def _require_probabilities(array: Floats) -> None:
     """Numbers from 0 to 1, and rows of them that sum to 1, as far as rounding allows."""
     outside = (array < -OUTSIDE) | (array > 1.0 + OUTSIDE)
-    if outside.any():
-        index = int(np.argwhere(outside)[0][0])
-        raise NotDistribution.about(
-            "outputs",
-            f"record {index} has a number below 0 or above 1, which is no probability; say that they are "
-            "logits if these are scores before the softmax, or divide percentages by 100",
-            index,
-        )
+    query.refuse_first(
+        outside,
+        NotDistribution,
+        "outputs",
+        "has a number below 0 or above 1, which is no probability; say that they are logits if these are scores before "
+        "the softmax, or divide percentages by 100",
+    )
     off = np.abs(array.sum(axis=1) - 1.0) > ROUNDED if array.ndim == 2 else np.zeros(1, np.bool_)
     if off.any():
         index = int(np.argmax(off))
@@ -423,14 +422,13 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
         )
     values = labels.astype(np.float64)
     wrong = (values < 0) | (values >= width) | (values != np.floor(values))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise InputError.about(
-            "labels",
-            f"record {index} names no column from 0 to {width - 1}; give classes, the labels in the order of "
-            "the columns (scikit-learn: model.classes_)",
-            index,
-        )
+    query.refuse_first(
+        wrong,
+        InputError,
+        "labels",
+        f"names no column from 0 to {width - 1}; give classes, the labels in the order of the columns (scikit-learn: "
+        "model.classes_)",
+    )
     return values.astype(np.intp)
 
 

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MaceError,
+    NotFinite,
+    RaggedRows,
+    TooFewRecords,
+    UnknownName,
+)
 from estimators.python.dataclass import dataclass
 
 DIRECTION = "higher is more like a member"
@@ -101,9 +109,8 @@ PLACES = {1: "one number a record", 2: "one row of numbers a record"}
 
 def plain_array(values: object, name: str) -> NDArray[np.generic]:
     """Anything array-like as an array of a plain type; text and numbers stay what they are."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        index = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
-        raise InputError.about(name, f"record {index} is masked; fill it, or leave it out", index)
+    if isinstance(values, np.ma.MaskedArray):
+        refuse_first(np.ma.getmaskarray(values), InputError, name, "is masked; fill it, or leave it out")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -151,6 +158,13 @@ def require_finite(array: Floats, name: str, models: bool = False) -> None:
     )
 
 
+def refuse_first(bad: NDArray[np.bool_], kind: type[MaceError], name: str, says: str) -> None:
+    """Name the first record, if there is one, of which this holds, or holds of a number in its row."""
+    if bad.any():
+        index = int(np.argwhere(bad)[0][0])
+        raise kind.about(name, f"record {index} {says}", index)
+
+
 def require_length(array: NDArray[np.generic], name: str, records: int, of: str) -> None:
     """As many rows as there are records."""
     if len(array) != records:
@@ -173,9 +187,7 @@ def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
         raise InputError.about(name, f"got {_words(array)}, need text, numbers or booleans")
     if array.dtype.kind == "f":
         bad = ~np.isfinite(array.astype(np.float64))
-        if bad.any():
-            index = int(np.argmax(bad))
-            raise NotFinite.about(name, f"record {index} has no label; leave it out, or give it one", index)
+        refuse_first(bad, NotFinite, name, "has no label; leave it out, or give it one")
     return array
 
 

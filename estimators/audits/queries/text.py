@@ -27,6 +27,7 @@ from estimators.audits.queries.query import (
     labels_of,
     numbers,
     plain_array,
+    refuse_first,
     require_length,
 )
 from estimators.python.dataclass import dataclass
@@ -174,11 +175,8 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     """
     tokens, bytes_each = _tokens(log_probabilities, lengths, "log_probabilities"), numbers(sizes, "sizes")
     require_length(bytes_each, "sizes", len(tokens.lengths), "records")
-    if (bytes_each <= 0).any():
-        index = int(np.argmax(bytes_each <= 0))
-        raise errors.OutOfRange.about(
-            "sizes", f"record {index} has none, need the bytes of its compressed text, above 0", index
-        )
+    need = "has none, need the bytes of its compressed text, above 0"
+    refuse_first(bytes_each <= 0, errors.OutOfRange, "sizes", need)
     return tokens.means() / bytes_each
 
 
@@ -294,12 +292,8 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
     _require_tokens(sizes, "texts")
     logs = numbers(totals, "totals")
     require_length(logs, "totals", len(sizes), "texts")
-    above = logs > 1e-6
-    if above.any():
-        index = int(np.argmax(above))
-        raise errors.OutOfRange.about(
-            "totals", f"record {index} is above 0, need the natural logarithm of its probability", index
-        )
+    need = "is above 0, need the natural logarithm of its probability"
+    refuse_first(logs > 1e-6, errors.OutOfRange, "totals", need)
     return np.asarray(np.minimum(logs, 0.0) / sizes, dtype=np.float64)
 
 
@@ -493,13 +487,8 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
         )
     require_length(sizes, "lengths", len(table), "rows")
     wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise errors.OutOfRange.about(
-            "lengths",
-            f"record {index} needs a whole number from 1 to {table.shape[1]}, the width of the padded array",
-            index,
-        )
+    need = f"needs a whole number from 1 to {table.shape[1]}, the width of the padded array"
+    refuse_first(wrong, errors.OutOfRange, "lengths", need)
     whole = sizes.astype(np.intp)
     _require_tokens(whole, name)
     inside = np.arange(table.shape[1]) < whole[:, None]
@@ -507,13 +496,8 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
 
 
 def _require_tokens(sizes: Integers, name: str) -> None:
-    if (sizes == 0).any():
-        index = int(np.argmax(sizes == 0))
-        raise errors.TooFewRecords.about(
-            name,
-            f"record {index} has no tokens, so the model says nothing of it; leave such records out",
-            index,
-        )
+    says = "has no tokens, so the model says nothing of it; leave such records out"
+    refuse_first(sizes == 0, errors.TooFewRecords, name, says)
 
 
 def _starts(lengths: Integers) -> Integers:
