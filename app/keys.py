@@ -83,9 +83,9 @@ class Key(BaseModel):
             return True
         return any(address == SCOPES[each] for each in self.scope if each in SCOPES)
 
-    def has_expired(self, now: datetime | None = None) -> bool:
+    def has_expired(self) -> bool:
         """Whether its time is over."""
-        return self.expires is not None and self.expires <= (now or datetime.now(UTC))
+        return self.expires is not None and self.expires <= datetime.now(UTC)
 
     def as_toml(self) -> str:
         """Its table in the file."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
+from typing import Self
 
 
 class MaceError(ValueError):
@@ -55,6 +56,17 @@ class MaceError(ValueError):
         self.message = message
         self.field = field
         self.index = index
+
+    @classmethod
+    def about(cls, field: str, text: str, index: int | None = None) -> Self:
+        """What is wrong with an argument, with whose name the message begins.
+
+        Args:
+            field: The argument at fault.
+            text: What is wrong with it and what is needed.
+            index: The first record at fault, if there is one.
+        """
+        return cls(f"{field}: {text}", field=field, index=index)
 
 
 class InputError(MaceError):
@@ -136,10 +148,6 @@ class TooManyCells(CountsError):
 def nearest_name(got: str, names: Iterable[str]) -> str | None:
     """The one of several names that is most like this one, or that it begins with; None if none is like it.
 
-    Args:
-        got: The name that is none of them.
-        names: Those that are known.
-
     Example:
         >>> from estimators.errors import nearest_name
         >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]
@@ -154,18 +162,18 @@ def nearest_name(got: str, names: Iterable[str]) -> str | None:
 def require_number(name: str, value: object) -> float:
     """Return ``value`` as a float if it is a plain real number; text, lists and None are not read as one."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise OutOfRange(f"{name}: got {type(value).__name__}, need a number", field=name)
+        raise OutOfRange.about(name, f"got {type(value).__name__}, need a number")
     try:
         return float(value)
     except OverflowError:
-        raise OutOfRange(f"{name}: got a number beyond 1e308, need a smaller one", field=name) from None
+        raise OutOfRange.about(name, "got a number beyond 1e308, need a smaller one") from None
 
 
 def require_open_unit(name: str, value: float) -> float:
     """Return ``value`` if it lies strictly between 0 and 1."""
     number = require_number(name, value)
     if not 0.0 < number < 1.0:  # also false for NaN
-        raise OutOfRange(f"{name}: got {number!r}, need a number strictly between 0 and 1", field=name)
+        raise OutOfRange.about(name, f"got {number!r}, need a number strictly between 0 and 1")
     return number
 
 
@@ -173,7 +181,7 @@ def require_positive(name: str, value: float) -> float:
     """Return ``value`` if it is finite and above 0."""
     number = require_number(name, value)
     if not 0.0 < number < float("inf"):
-        raise OutOfRange(f"{name}: got {number!r}, need a finite number above 0", field=name)
+        raise OutOfRange.about(name, f"got {number!r}, need a finite number above 0")
     return number
 
 
@@ -181,8 +189,8 @@ def require_count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` if it is a whole number of at least ``minimum`` that fits 63 bits."""
     number = require_number(name, value)
     if not minimum <= number < 2.0**63 or not hasattr(value, "__index__"):  # 8.0 is no count
-        raise OutOfRange(
-            f"{name}: got {number:g}, need a whole number of at least {minimum} and below 2^63", field=name
+        raise OutOfRange.about(
+            name, f"got {number:g}, need a whole number of at least {minimum} and below 2^63"
         )
     return int(value)
 
@@ -191,7 +199,7 @@ def require_nonnegative(name: str, value: float) -> float:
     """Return ``value`` if it is finite and at least 0."""
     number = require_number(name, value)
     if not 0.0 <= number < float("inf"):
-        raise OutOfRange(f"{name}: got {number!r}, need a finite number of at least 0", field=name)
+        raise OutOfRange.about(name, f"got {number!r}, need a finite number of at least 0")
     return number
 
 
@@ -199,7 +207,7 @@ def require_from_zero_to_one(name: str, value: float) -> float:
     """Return ``value`` if it is at least 0 and at most 1."""
     number = require_number(name, value)
     if not 0.0 <= number <= 1.0:
-        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 to 1", field=name)
+        raise OutOfRange.about(name, f"got {number!r}, need a number from 0 to 1")
     return number
 
 
@@ -207,7 +215,7 @@ def require_up_to_one(name: str, value: float) -> float:
     """Return ``value`` if it is above 0 and at most 1."""
     number = require_number(name, value)
     if not 0.0 < number <= 1.0:
-        raise OutOfRange(f"{name}: got {number!r}, need a number above 0 and at most 1", field=name)
+        raise OutOfRange.about(name, f"got {number!r}, need a number above 0 and at most 1")
     return number
 
 
@@ -215,7 +223,5 @@ def require_share(name: str, value: float) -> float:
     """Return ``value`` if it is at least 0 and below 1."""
     number = require_number(name, value)
     if not 0.0 <= number < 1.0:
-        raise OutOfRange(
-            f"{name}: got {number!r}, need a number from 0 up to but not including 1", field=name
-        )
+        raise OutOfRange.about(name, f"got {number!r}, need a number from 0 up to but not including 1")
     return number

@@ -106,9 +106,6 @@ class Reply:
     step: Step | None = None
 
 
-# --- body ---------------------------------------------------------------------------------------------------
-# A body, wherever it lies: the read side that decoding sees, the same for bytes, a file and a pipe.
-
 READ = 2**20
 """Bytes that reads of a stream are gathered to."""
 

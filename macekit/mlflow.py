@@ -71,9 +71,6 @@ def log(result: Result, prefix: str = "membership", run_id: str | None = None) -
 def metrics_of(result: Result) -> dict[str, float]:
     """The numbers of an answer by names that MLflow allows, without the prefix; the decisive ones first.
 
-    Args:
-        result: The answer.
-
     Example:
         >>> import macekit.mlflow
         >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}

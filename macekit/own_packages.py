@@ -22,7 +22,8 @@ def prefer_own(name: str) -> None:
     """Have a package found beside this one; ``ImportError`` if another one of its name is imported already."""
     other = sys.modules.get(name)
     path = None if other is None else getattr(other, "__file__", None)
-    if other is not None and (path is None or os.path.realpath(path) != _own_file(name)):
+    own = os.path.join(_home(name), name, "__init__.py")
+    if other is not None and (path is None or os.path.realpath(path) != own):
         raise ImportError(
             f"macekit needs its own package {name!r}, and another one is imported already: {path}; "
             "rename that one, or use macekit in a process of its own",
@@ -44,10 +45,6 @@ def put_off(*names: str) -> None:
 def _home(name: str) -> str:
     """The folder that a package of ours is in: `macekit`, or the one beside it."""
     return MACEKIT if os.path.isdir(os.path.join(MACEKIT, name)) else os.path.dirname(MACEKIT)
-
-
-def _own_file(name: str) -> str:
-    return os.path.join(_home(name), name, "__init__.py")
 
 
 class _OwnFinder:

@@ -206,10 +206,9 @@ def fault(kind: str, field: str, text: str, index: int | None = None) -> Problem
 def fault(kind: type[E], field: str, text: str, index: int | None = None) -> E: ...
 def fault(kind: str | type[E], field: str, text: str, index: int | None = None) -> Problem | E:
     """What is wrong with a field, with whose name the text begins: a problem of a kind, or an error of the library."""
-    detail = f"{field}: {text}"
     if isinstance(kind, str):
-        return Problem(kind, detail, field=field, index=index)
-    return kind(detail, field=field, index=index)
+        return Problem(kind, f"{field}: {text}", field=field, index=index)
+    return kind.about(field, text, index)
 
 
 def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:

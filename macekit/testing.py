@@ -52,7 +52,7 @@ def assert_advantage_below(
         raise TypeError("assert_advantage_below() needs a number as its first argument")
     options["max_advantage"] = maximum
     result = (client or Local()).estimate(members, nonmembers, **options)
-    settle(result, stacklevel=3)
+    settle(result)
     return result
 
 
@@ -85,5 +85,5 @@ def assert_gate(
     """
     __tracebackhide__ = True
     result = (client or Local()).gate(members, nonmembers, **limits)
-    settle(result, stacklevel=3)
+    settle(result)
     return result

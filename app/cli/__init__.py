@@ -54,10 +54,8 @@ PIPE_CLOSED = 141
 @ignore_stderr_errors()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status, however it ends."""
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # a character that the terminal does not have is no reason to fail
+    # a character that the terminal does not have is no reason to fail
+    for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:

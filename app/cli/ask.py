@@ -17,10 +17,11 @@ from typing import Any
 import msgspec
 
 from app.cli.counts_files import CountsFiles
-from app.cli.inputs import Misuse, Source, as_misuse, detail_of, in_shell, open_source
+from app.cli.inputs import Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of, target_of
-from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
+from app.cli.parsing import Misuse
+from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import notice
@@ -29,10 +30,12 @@ from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named
 from macekit.operation import Operation
 from macekit.operations.encode import json_bytes
+from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import of_table, takes_arrays
 from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, safe_name, shards_of
@@ -50,32 +53,23 @@ SIGNATURE_HOLDS = "Signature checked with the public key: this is the answer tha
 
 
 def saved_answer(
-    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None = None
+    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None
 ) -> Answer | None:
     """The answer that the one input holds; None if it holds scores or a request.
 
     With the file of a public key, an answer that was not signed with it, byte for byte, is refused.
     """
-    answer = _saved_answer(inputs, call, values, public_key)
-    if answer is None and public_key is not None:
+    answer, has_key = None, public_key is not None
+    source = inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else None
+    if isinstance(source, Source) and source.media_type == JSON and source.size is not None:
+        with as_misuse(f"{source.name}: "), source.body() as body:
+            data = expanded(Call(call.operation, JSON, source.encoding), body)
+            if public_key is not None:
+                _require_signed(source, data, public_key)
+            answer = _read(source, data, has_options=bool(call.query or values), has_public_key=has_key)
+    if answer is None and has_key:
         raise Misuse("--public-key: goes with one kept answer, as it came from the service")
     return answer
-
-
-def _saved_answer(
-    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None
-) -> Answer | None:
-    if not isinstance(inputs, list) or len(inputs) != 1:
-        return None
-    (source,) = inputs
-    if isinstance(source, Shards) or source.media_type != JSON or source.size is None:
-        return None
-    with as_misuse(f"{source.name}: "), source.body() as body:
-        data = expanded(Call(call.operation, JSON, source.encoding), body)
-        if public_key is not None:
-            _require_signed(source, data, public_key)
-        has_options = bool(call.query or values)
-        return _read(source, data, has_options=has_options, has_public_key=public_key is not None)
 
 
 def _require_signed(source: Source, data: memoryview, public_key: str) -> None:
@@ -274,7 +268,7 @@ def _context(inputs: Inputs, paths: list[str], arguments: argparse.Namespace, si
 def _check(call: Call, values: dict[str, object], options: Sequence[Option], *, complete: bool) -> None:
     """Refuse wrong options before a file is opened; a file may hold what is missing, unless ``complete``."""
     try:
-        require_question(call.operation, values)
+        validate(QUESTIONS[call.operation], values)
     except Problem as problem:
         if problem.kind.slug == "missing-field" and not complete:
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, status_of
+from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, run_command, status_of
 from app.cli.pipeline import JUDGES, add_files, annotate, writer_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
@@ -61,7 +61,6 @@ def run(question: Operation, given: argparse.Namespace) -> int:
     An answer that was kept is only shown: nothing is decided anew.
     """
     from app.cli.ask import answer_question
-    from app.cli.inputs import run_command
 
     def work() -> int:
         if question.texts and len(given.files) == 2 and given.output is None:  # mace text FILE OUTPUT
@@ -203,15 +202,12 @@ TABLES = {
 """What each table is."""
 
 
-# --- theory -------------------------------------------------------------------------------------------------
-# `mace theory NAME`: what the papers promise, a question each.
-
 SUMMARY = "what theory guarantees: differential privacy and the results of three papers"
 EXAMPLES = ("mace theory dp --epsilon 1", "mace theory mip draws.npy --eta 0.1", "mace theory NAME --help")
 
 
 def add_theory(commands: Any) -> None:
-    """Describe the questions, one below the other."""
+    """Describe `mace theory NAME`: what the papers promise, a question each."""
     examples = "".join(f"\n  {line}" for line in EXAMPLES)
     command = commands.add_parser(
         "theory",

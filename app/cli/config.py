@@ -8,6 +8,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import Misuse
+from app.cli.terminal import write_line
+
 if TYPE_CHECKING:
     from app.settings import Settings
 
@@ -23,9 +26,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the settings; 2 if they cannot be used."""
-    from app.cli.inputs import Misuse
     from app.cli.limits_file import lines, read_limits
-    from app.cli.terminal import write_line
     from app.settings import BadSettings, load, unknown_variables
 
     try:

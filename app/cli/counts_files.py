@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from app.cli.inputs import Misuse, Source, detail_of
+from app.cli.inputs import Source, detail_of
+from app.cli.parsing import Misuse
 from estimators.python.dataclass import dataclass, replace
 from estimators.statement import Caution
 from macekit.call import JSON, Call, Reply

@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import PASS, Misuse, Parser, add_overwrite, run_command
+from macekit.text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.cli.options import Option
-    from app.cli.parsing import Parser
 
 DESCRIPTION = """Write down what a gate will be asked, before its scores are seen: limits, options, columns, sizes.
 
@@ -36,7 +38,6 @@ def add(commands: Any) -> None:
 
 def _fill(parser: Parser) -> None:
     from app.cli.options import add_to, options_of
-    from app.cli.parsing import add_overwrite
 
     parser.description = DESCRIPTION
     parser.add_argument("file", metavar="FILE", help="file to write (.json)")
@@ -51,16 +52,13 @@ def _fill(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file; 2 if it would declare no question."""
-    from app.cli.inputs import run_command
-
     return run_command("declare", partial(_declare, arguments))
 
 
 def _declare(arguments: argparse.Namespace) -> int:
-    from app.cli.inputs import Misuse, as_misuse
+    from app.cli.inputs import as_misuse
     from app.cli.options import columns_of, options_of, values_of
     from app.cli.outputs import target_of
-    from app.cli.parsing import PASS
     from macekit.call import JSON, Call
     from macekit.declaration import declaration_of
     from macekit.operations.options import provenance_options, validate
@@ -92,11 +90,9 @@ def _declare(arguments: argparse.Namespace) -> int:
 
 def take(name: str, options: Sequence[Option], arguments: argparse.Namespace) -> dict[str, Any]:
     """A kept declaration as the field of a question, after what it says and was not typed is taken from it."""
-    from app.cli.inputs import Misuse
     from macekit.declaration import require_whole
     from macekit.problems import Problem
     from macekit.questions.gate import GateQuestion
-    from macekit.text import printable
 
     try:
         with open(name, "rb") as file:

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parsing import MISUSE, Parser, add_overwrite
+from app.cli.parsing import MISUSE, Misuse, Parser, add_overwrite
+from app.cli.terminal import screen_width, write_line
+from macekit.text import escape_controls
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,13 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a first answer, write it with its scores and its report, and print where they are."""
     import msgspec
 
-    from app.cli.inputs import Misuse
-    from app.cli.terminal import screen_width, write_line
     from estimators.statement import at_least, at_most, percent
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
     from macekit.reports.text import text
-    from macekit.text import escape_controls
 
     output = FOLDER if arguments.output is None else arguments.output
     table = example_table()

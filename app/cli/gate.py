@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.cli.commands import GATE, describe, fill
-from app.cli.parsing import Parser, status_of
+from app.cli.parsing import Misuse, Parser, run_command, status_of
 from app.cli.pipeline import add_files, annotate, writer_of
 from macekit.operation import Operation
 
@@ -24,21 +24,9 @@ MOST = 2**26
 """Bytes that a state may have."""
 
 
-def add_options(parser: Parser) -> None:
-    """Where a run is kept."""
-    group = parser.add_argument_group("a gate that is asked again as records come")
-    group.add_argument(
-        "--state",
-        metavar="FILE",
-        help="keep the run in this file (.json), which says --sequential: give new records only, look as often as you "
-        "like, stop once it says pass or fail",
-    )
-
-
 def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, Any]:
     """What a question says of the declaration that it was made under."""
     from app.cli.declare import take
-    from app.cli.inputs import Misuse
     from app.cli.options import options_of
 
     if arguments.state is not None or getattr(arguments, "option:anytime"):
@@ -46,17 +34,8 @@ def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, A
     return take(arguments.declared, options_of(question.name), arguments)
 
 
-def target_of_state(name: str) -> Target:
-    """The file of a run."""
-    from app.cli.outputs import target_of
-
-    return target_of(name, (".json",), overwrite=True)
-
-
 def read_state(target: Target) -> dict[str, Any]:
     """What a question of the run says beside its records."""
-    from app.cli.inputs import Misuse
-
     if not target.path.exists():
         return {"anytime": True}
     try:
@@ -70,11 +49,6 @@ def read_state(target: Target) -> dict[str, Any]:
     return {"anytime": True, "state": state}
 
 
-def write_state(target: Target, answer: dict[str, Any]) -> None:
-    """Keep the run for the next batch."""
-    target.write(json.dumps(answer["state"], separators=(",", ":")).encode())
-
-
 # --- gate ---------------------------------------------------------------------------------------------------
 
 
@@ -85,14 +59,17 @@ def add(commands: Any) -> None:
 
 def run(question: Operation, arguments: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
-    from app.cli.inputs import run_command
-
     return run_command(question.command, partial(_decide, question, arguments))
 
 
 def _fill(question: Operation, parser: Parser) -> None:
     fill(question, parser)
-    add_options(parser)
+    parser.add_argument_group("a gate that is asked again as records come").add_argument(
+        "--state",
+        metavar="FILE",
+        help="keep the run in this file (.json), which says --sequential: give new records only, look as often as you "
+        "like, stop once it says pass or fail",
+    )
     parser.add_argument_group("several files").add_argument(
         "--one-table",
         action="store_true",
@@ -109,13 +86,13 @@ def _fill(question: Operation, parser: Parser) -> None:
 
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
-    from app.cli.inputs import Misuse
+    from app.cli.outputs import target_of
 
     write_for_pipeline = writer_of(question, arguments)
     _require_one_question(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
-    state_file = None if arguments.state is None else target_of_state(arguments.state)
+    state_file = None if arguments.state is None else target_of(arguments.state, (".json",), overwrite=True)
     if state_file is not None and os.path.realpath(arguments.output or "") == os.path.realpath(
         state_file.path
     ):
@@ -126,7 +103,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
 
     def write_files(answer: dict[str, Any]) -> None:
         if state_file is not None:
-            write_state(state_file, answer)
+            state_file.write(json.dumps(answer["state"], separators=(",", ":")).encode())
         write_for_pipeline(answer)
 
     answer = answer_question(question, arguments, run, write_files).content
@@ -139,8 +116,6 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
 
 def _require_one_question(arguments: argparse.Namespace) -> None:
     """Refuse several files where the question is about one table."""
-    from app.cli.inputs import Misuse
-
     options = {
         "--state": arguments.state,
         "--sequential": getattr(arguments, "option:anytime"),

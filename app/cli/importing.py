@@ -8,11 +8,14 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import PASS, Misuse, Parser, add_overwrite, run_command
+from app.cli.terminal import Progress, write_line
+from macekit.text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.cli.inputs import Source
-    from app.cli.parsing import Parser
     from macekit.imports.peers import Peer
     from macekit.imports.reading import ImportedScores
 
@@ -40,7 +43,6 @@ def add(commands: Any) -> None:
 
 def _fill(parser: Parser) -> None:
     from app.cli.outputs import WRITERS
-    from app.cli.parsing import add_overwrite
 
     parser.description = "Read another tool's result as scores: a row for each record, higher for members."
     parser.add_argument("file", metavar="FILE", help="JSON or NPZ as the tool wrote it; - is standard input")
@@ -71,16 +73,12 @@ def add_tool(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the scores; 2 if the file has none."""
-    from app.cli.inputs import run_command
-
     return run_command("import", partial(_import, arguments))
 
 
 def _import(arguments: argparse.Namespace) -> int:
     from app.cli.inputs import open_source
     from app.cli.outputs import WRITERS, target_of
-    from app.cli.parsing import PASS
-    from app.cli.terminal import Progress, write_line
 
     target = (
         None if arguments.output is None else target_of(arguments.output, tuple(WRITERS), arguments.overwrite)
@@ -126,7 +124,6 @@ def tool_of(source: Source) -> Peer | None:
 
 def _scores_in(source: Source, path: str, tool: str | None, say: Callable[[str], None]) -> ImportedScores:
     """The scores of a file, and a line on what it was read as."""
-    from app.cli.inputs import Misuse
     from estimators import MaceError
     from macekit.call import Call
     from macekit.imports.reading import read
@@ -144,10 +141,8 @@ def _scores_in(source: Source, path: str, tool: str | None, say: Callable[[str],
 
 
 def _refuse_pickle(path: str, tool: str | None) -> None:
-    from app.cli.inputs import Misuse
     from macekit.imports.reading import refuse_pickle
     from macekit.problems import Problem
-    from macekit.text import printable
 
     try:
         refuse_pickle(path, tool)

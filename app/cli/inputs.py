@@ -6,7 +6,6 @@ import io
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
-from app.cli.parsing import MISUSE
+from app.cli.parsing import Misuse
 from estimators import MaceError
 from estimators.python.dataclass import dataclass
 from macekit import formats
@@ -28,21 +27,6 @@ if TYPE_CHECKING:
 
 PIPE_MEMORY = 64 * 2**20
 """Bytes of a pipe that are read into memory; a longer pipe is a stream."""
-
-
-class Misuse(Exception):
-    """A command that cannot be carried out; the text says why, and can be printed as it is."""
-
-
-def run_command(name: str, work: Callable[[], int]) -> int:
-    """The exit status of a command; 2 if what was typed or read cannot be used."""
-    try:
-        return work()
-    except Misuse as error:
-        print(f"mace {name}: {error}", file=sys.stderr)
-    except MemoryError:
-        print(f"mace {name}: not enough memory", file=sys.stderr)
-    return MISUSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -41,11 +42,20 @@ def add(commands: Any) -> None:
 
 def _add_acts(command: Parser) -> None:
     acts = command.add_subparsers(title="what to do", metavar="ACT", prog="mace keys", required=True)
-    new = acts.add_parser(
-        "add", help="make a key and print it, once", usage="mace keys add FILE NAME [OPTIONS]"
-    )
-    new.add_argument("file", metavar="FILE", help="file of keys; it is made if there is none")
-    new.add_argument("name", metavar="NAME", help="who will hold the key; it stands in the log")
+
+    def act(
+        name: str, does: str, run: Callable[[argparse.Namespace], int], usage: str, whose: str = ""
+    ) -> Any:
+        parser = acts.add_parser(name, help=does, usage=f"mace keys {name} FILE{usage}")
+        made = "; it is made if there is none" if run is _add else ""
+        parser.add_argument("file", metavar="FILE", help=f"file of keys{made}")
+        if whose:
+            parser.add_argument("name", metavar="NAME", help=whose)
+        parser.set_defaults(run=run)
+        return parser
+
+    holder = "who will hold the key; it stands in the log"
+    new = act("add", "make a key and print it, once", _add, " NAME [OPTIONS]", holder)
     new.add_argument(
         "--scope",
         metavar="NAME",
@@ -56,27 +66,13 @@ def _add_acts(command: Parser) -> None:
     new.add_argument("--requests-per-minute", metavar="N", type=int, help="most requests in a minute")
     new.add_argument("--at-once", metavar="N", type=int, help="most requests under way")
     new.add_argument("--largest-body", metavar="BYTES", type=int, help="most bytes of a body")
-    new.set_defaults(run=_add)
-    listing = acts.add_parser(
-        "list", help="name, scope, end and limits of each key", usage="mace keys list FILE"
-    )
-    listing.add_argument("file", metavar="FILE", help="file of keys")
-    listing.set_defaults(run=_list)
-    rotation = acts.add_parser(
-        "rotate",
-        help="make a key that takes another's place, while both are good",
-        usage="mace keys rotate FILE NAME [--overlap WHEN]",
-    )
-    rotation.add_argument("file", metavar="FILE", help="file of keys")
-    rotation.add_argument("name", metavar="NAME", help="whose key")
+    act("list", "name, scope, end and limits of each key", _list, "")
+    does = "make a key that takes another's place, while both are good"
+    rotation = act("rotate", does, _rotate, " NAME [--overlap WHEN]", "whose key")
     rotation.add_argument(
         "--overlap", metavar="WHEN", help="until when the former one is good (default: 24h)"
     )
-    rotation.set_defaults(run=_rotate)
-    removal = acts.add_parser("remove", help="take a key back", usage="mace keys remove FILE NAME")
-    removal.add_argument("file", metavar="FILE", help="file of keys")
-    removal.add_argument("name", metavar="NAME", help="whose key")
-    removal.set_defaults(run=_remove)
+    act("remove", "take a key back", _remove, " NAME", "whose key")
 
 
 def _add(options: argparse.Namespace) -> int:

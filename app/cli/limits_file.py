@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.cli.inputs import Misuse
 from app.cli.options import Option, options_of
+from app.cli.parsing import Misuse
 from estimators.python.dataclass import dataclass
 from macekit.catalogue import BY_NAME
 from macekit.text import nearest, printable

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
-from app.cli.inputs import Misuse
-from app.cli.parsing import Parser
+from app.cli.parsing import Misuse, Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from estimators.python.dataclass import dataclass, replace
 from macekit.catalogue import BY_NAME, flag

@@ -9,12 +9,14 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from app.cli.inputs import Misuse, in_shell
+from app.cli.inputs import in_shell
+from app.cli.parsing import Misuse
 from estimators.python.dataclass import dataclass
 from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import BY_NAME, FORMS
@@ -109,6 +111,7 @@ def why_not(error: OSError | ValueError) -> str | None:
 Data = bytes | memoryview
 
 
+@dataclass(frozen=True)
 class Answer:
     """An answer: the operation that gave it, its bytes, and its content, which is decoded when it is first needed.
 
@@ -116,27 +119,21 @@ class Answer:
     checked.
     """
 
-    def __init__(
-        self,
-        operation: str,
-        reply: Reply,
-        content: dict[str, Any] | None = None,
-        file: str | None = None,
-        signature: str = "",
-    ) -> None:
-        self.operation = operation
-        self.reply = reply
-        self.file = file
-        self.signature = signature
-        self._content = content
+    operation: str
+    reply: Reply
+    decoded: dict[str, Any] | None = None
+    file: str | None = None
+    signature: str = ""
 
-    @property
+    @cached_property
     def content(self) -> dict[str, Any]:
         """The answer as plain values; of a table of records, what its metadata say of the whole."""
-        if self._content is None:
-            data = self.reply.body if self.reply.media_type == JSON else _metadata(self.reply.body)
-            self._content = msgspec.json.decode(data, type=dict[str, Any])
-        return self._content
+        if self.decoded is not None:
+            return self.decoded
+        data: Data = self.reply.body
+        if self.reply.media_type != JSON:
+            data = (_table(self.reply.body).schema.metadata or {}).get(b"mace", b"{}")
+        return msgspec.json.decode(data, type=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +203,6 @@ def _forms(operation: str) -> dict[str, Form]:
     if row.texts or (row.arrays and row.rows):
         forms |= {suffix: _records(WRITERS[suffix]) for suffix in (".jsonl", ".ndjson", ".npz")}
     return forms
-
-
-def _metadata(body: Data) -> bytes:
-    """The JSON that travels in the metadata of an Arrow answer."""
-    metadata: bytes = (_table(body).schema.metadata or {}).get(b"mace", b"{}")
-    return metadata
 
 
 def _table(body: Data) -> pa.Table:

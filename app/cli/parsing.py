@@ -57,6 +57,22 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""
 
+
+class Misuse(Exception):
+    """A command that cannot be carried out; the text says why, and can be printed as it is."""
+
+
+def run_command(name: str, work: Callable[[], int]) -> int:
+    """The exit status of a command; 2 if what was typed or read cannot be used."""
+    try:
+        return work()
+    except Misuse as error:
+        print(f"mace {name}: {error}", file=sys.stderr)
+    except MemoryError:
+        print(f"mace {name}: not enough memory", file=sys.stderr)
+    return MISUSE
+
+
 CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
 
 

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import Misuse, Parser
 from macekit.catalogue import BY_NAME
 from macekit.operation import Operation
+from macekit.text import printable
 
 if TYPE_CHECKING:
     from app.cli.outputs import Target
-    from app.cli.parsing import Parser
 
     Writer = Callable[[dict[str, Any]], None]
 
@@ -49,8 +50,6 @@ def add_files(parser: Parser) -> None:
 
 def writer_of(question: Operation, arguments: argparse.Namespace) -> Writer:
     """What writes all of them, the places checked before any work is done."""
-    from app.cli.inputs import Misuse
-
     wish = next((flag for flag in FLAGS if getattr(arguments, flag) is not None), None)
     writers = _writers(question, arguments)
 
@@ -114,7 +113,6 @@ def _places(question: Operation, arguments: argparse.Namespace) -> list[str]:
     """
     from urllib.parse import quote
 
-    from app.cli.inputs import Misuse
     from macekit.sources.shards import ADDRESS, safe_name
 
     tables = sorted(question.tables, key=lambda name: name != "synthetic")
@@ -136,10 +134,8 @@ def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer:
 
 
 def _append(place: Path, command: str, answer: dict[str, Any]) -> None:
-    from app.cli.inputs import Misuse
     from app.cli.outputs import why_not
     from macekit.reports.pipeline import summary
-    from macekit.text import printable
 
     try:
         with place.open("ab") as file:

@@ -12,7 +12,8 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
-from app.cli.inputs import Misuse, Source, as_misuse, detail_of
+from app.cli.inputs import Source, as_misuse, detail_of
+from app.cli.parsing import Misuse
 from app.cli.terminal import Progress
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
@@ -26,11 +27,9 @@ from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.encode import json_bytes
-from macekit.operations.options import validate
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
 from macekit.reports.files import FileAnswer, level_of_each, together
-from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table
 from macekit.sources.reading import read
 from macekit.sources.risks import RISK, needs_every_record
@@ -116,11 +115,6 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return perform(about, body, values)
 
 
-def require_question(operation: str, values: Values) -> None:
-    """Refuse a question that could not be answered whatever the records are."""
-    validate(QUESTIONS[operation], values)
-
-
 def counts_first(call: Call, values: Values, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
     return _is_large(source) and counts_suffice(call, values) and streams(*_counts_call(call, values, source))
@@ -149,9 +143,8 @@ def counts_groups(call: Call, values: Values, source: Source) -> bool:
     columns = tuple(each for each in call.query if each[0] != "group")
     if columns == call.query or call.operation not in GROUPED or not source.path:
         return False
-    if (
-        call.operation != "counts" and (source.size or 0) * EXPANSION <= LARGE
-    ):  # labels take more room than scores
+    # labels take more room than scores
+    if call.operation != "counts" and (source.size or 0) * EXPANSION <= LARGE:
         return False
     return streams(*_counts_call(replace(call, query=columns), values, source))
 

@@ -88,18 +88,11 @@ def ignore_stderr_errors() -> Iterator[None]:
         try:
             yield
         finally:
-            _flush_or_discard(stream or nowhere)
+            try:
+                (stream or nowhere).flush()
+            except OSError:
+                discard(stream or nowhere)
 
-
-def _flush_or_discard(stream: TextIO) -> None:
-    try:
-        stream.flush()
-    except OSError:
-        discard(stream)
-
-
-# --- progress -----------------------------------------------------------------------------------------------
-# A line on the terminal while something takes long: seconds, and bytes read if they are known.
 
 QUIET_SECONDS = 1.0
 """Seconds before the first message."""
@@ -109,7 +102,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Progress messages; none, unless standard error is a terminal."""
+    """A line while something takes long, with bytes read if they are known; none but on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._verbose = not quiet

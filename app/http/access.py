@@ -46,9 +46,8 @@ class Access:
             key = self._key(self.keys, scope)
             exchange = Exchange.of(scope)
             exchange.key, exchange.owner = key.name, key.sha256
-            exchange.key_sha256 = (
-                None if self.keys.path is None else key.sha256
-            )  # who chose its own may be guessed
+            # who chose its own may be guessed
+            exchange.key_sha256 = None if self.keys.path is None else key.sha256
             if not key.opens(need := need_of(scope)):
                 raise Problem(
                     "forbidden", f"this key opens {' and '.join(key.scope)}, and this address is {need}"

@@ -62,10 +62,7 @@ def _of(answer: BaseModel) -> Response:
 
 
 @router.get(
-    "/healthz",
-    operation_id="healthz",
-    summary="Whether the service is alive",
-    responses=answers_with(Alive),
+    "/healthz", operation_id="healthz", summary="Whether the service is alive", responses=answers_with(Alive)
 )
 async def healthz(_request: Request) -> Response:
     """Answers as long as the event loop turns; needs no key."""

@@ -139,13 +139,8 @@ def request_name(scope: Scope) -> str:
     return secrets.token_hex(16)
 
 
-# --- record -------------------------------------------------------------------------------------------------
-# Every request is logged, counted and, if asked for, traced: by its route's template, whatever became of
-# it.
-
-
 class Record:
-    """Keeps the exchange of each request, and logs and counts it at its end."""
+    """Keeps the exchange of each request; logs, counts and traces it by its route's template, whatever became of it."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
@@ -179,9 +174,6 @@ class Record:
         return None
 
 
-# --- headers ------------------------------------------------------------------------------------------------
-# Headers that keep a browser from doing with an answer what it is not meant for; a page may set its own.
-
 ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -192,7 +184,7 @@ ALWAYS = (
 
 
 class Headers:
-    """Adds each header that an answer has not set itself."""
+    """Adds headers that keep a browser from doing with an answer what it is not meant for, unless it has its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -213,14 +205,11 @@ class Headers:
         return None
 
 
-# --- audit --------------------------------------------------------------------------------------------------
-# A line for every question, written before its answer leaves; without the line the answer does not leave.
-
 AUDIT_FAILED = "the audit file cannot be written, so nothing is answered; tell the operator"
 
 
 class Audit:
-    """Writes the line of each question."""
+    """Writes the line of each question before its answer leaves; without the line the answer does not leave."""
 
     def __init__(self, app: ASGIApp, audit: AuditFile) -> None:
         self.app = app
@@ -255,14 +244,14 @@ def _is_audited(route: Any) -> bool:
     return route is not None and ("POST" in getattr(route, "methods", ()) or route.path == RESULT)
 
 
-# --- hosts --------------------------------------------------------------------------------------------------
-# A page of another origin can have the browser ask this machine under a name of its own; it is not one of these.
-
 WRONG_HOST = "this service does not go by the name in the header Host; MACE_ALLOWED_HOSTS lists those it does"
 
 
 class Hosts:
-    """Refuses requests for another host, if the settings name those of this service; probes and metrics go by any."""
+    """Refuses requests for another host, if the settings name those of this service; probes and metrics go by any.
+
+    A page of another origin can have the browser ask this machine under a name of its own.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], open_to_all: Collection[str]) -> None:
         self.app = app
@@ -285,12 +274,9 @@ class Hosts:
 
 PORT = re.compile(r":[0-9]*\Z")
 
-# --- errors -------------------------------------------------------------------------------------------------
-# The last resort: whatever is raised becomes a problem that says nothing but where to look.
-
 
 class Errors:
-    """Answers for a route that raised, or that the end of the service cut short."""
+    """Answers for a route that raised, or that the end of the service cut short, and says nothing but where to look."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
@@ -328,17 +314,12 @@ class Errors:
         return None
 
 
-# --- front --------------------------------------------------------------------------------------------------
-
 PREFLIGHT = 600
 """Seconds a browser may remember what another origin is allowed."""
 
 
 def front(
-    service: Service,
-    routes: Sequence[BaseRoute],
-    open_to_all: Collection[str],
-    probes: Collection[str],
+    service: Service, routes: Sequence[BaseRoute], open_to_all: Collection[str], probes: Collection[str]
 ) -> list[Middleware]:
     """The layers in front of an app's routes.
 

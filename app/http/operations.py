@@ -69,9 +69,8 @@ def accepted(headers: Headers, forms: Sequence[str]) -> str:
     best, highest = "", 0.0
     for form in forms:
         weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
-        weight = (
-            max(weights)[1] if weights else 0.0
-        )  # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        weight = max(weights)[1] if weights else 0.0
         if weight > highest:
             best, highest = form, weight
     if not best:
@@ -118,11 +117,6 @@ def names_dataset(row: Operation, request: Request) -> bool:
     return True
 
 
-def asks_for_time(request: Request) -> bool:
-    """Whether a report is to say when it was made."""
-    return one_of(request, DATED, ("true", "false")) == "true"
-
-
 def form_of(request: Request, row: Operation) -> str:
     """The form of the answer, by the header Accept; with `detail=brief` the brief one in place of JSON."""
     form = accepted(request.headers, row.forms)
@@ -144,10 +138,6 @@ def one_of(request: Request, name: str, values: Sequence[str]) -> str | None:
 
 def _either(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-# --- downloads ----------------------------------------------------------------------------------------------
-# Headers of a report: what a browser may do with it, and under which name it is saved.
 
 
 def headers_of(form: str) -> dict[str, str]:
@@ -207,7 +197,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
             keeping=running.runs.keeping() if running.runs is not None and row.name == "gate" else None,
-            dated=reports and asks_for_time(request),
+            dated=reports and one_of(request, DATED, ("true", "false")) == "true",
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         question = Question(

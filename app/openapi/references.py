@@ -50,9 +50,8 @@ def _move(components: Schema, kind: str, places: Iterator[Place]) -> None:
 
 
 def _text(part: object) -> str:
-    return json.dumps(
-        part, ensure_ascii=False, separators=(",", ":"), sort_keys=True
-    )  # as long as it is sent
+    # as long as it is sent
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:

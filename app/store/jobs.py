@@ -23,25 +23,7 @@ from typing import Any
 import msgspec
 from starlette.types import Receive
 
-from app.http.jobs import (
-    GRACE,
-    PULSE,
-    TOO_LARGE_TO_KEEP,
-    Answering,
-    Description,
-    KeptAnswer,
-    Outcome,
-    Question,
-    State,
-    WholeBody,
-    ahead,
-    begin,
-    event,
-    new_name,
-    no_such_job,
-    outcome_of,
-    place_of,
-)
+from app.http import jobs
 from app.refusals import SOON, busy, not_ready, worker_lost
 from app.store import statements
 from app.store.bodies import PART, Head, Replay, StoredBody, answer_body, store_parts
@@ -70,7 +52,7 @@ class Work:
     id: str
     turn: int
     request_id: str
-    task: asyncio.Task[Outcome]
+    task: asyncio.Task[jobs.Outcome]
     in_line: InLine = field(default_factory=InLine)
     place: ExitStack = field(default_factory=ExitStack)
     was_taken_up: bool = False
@@ -81,15 +63,10 @@ class Work:
 class JobsInStore:
     """Those of all replicas."""
 
-    answer: Answering
+    answer: jobs.Answering
 
     def __init__(
-        self,
-        store: Store,
-        budget: Budget,
-        seconds_kept: float,
-        has_room: Callable[[], bool],
-        at_once: int,
+        self, store: Store, budget: Budget, seconds_kept: float, has_room: Callable[[], bool], at_once: int
     ) -> None:
         """Jobs of this store.
 
@@ -105,21 +82,21 @@ class JobsInStore:
         self._most_kept = budget.most // 2
         self._work: dict[str, Work] = {}
         self._waiting: dict[str, set[asyncio.Event]] = {}
-        self._states: Mapping[State, int] = {}
+        self._states: Mapping[jobs.State, int] = {}
         self._is_open = True
 
     async def run(
-        self, question: Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
-    ) -> Outcome | Description:
+        self, question: jobs.Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
+    ) -> jobs.Outcome | jobs.Description:
         """The answer if it is there soon after the body, else what is known of the job that will have it."""
         if self._store.fault is not None:
             raise not_ready(UNUSABLE, SOON)
         question = replace(question, streamed=False)  # it must be there for another replica
-        body, clock = WholeBody(receive), asyncio.get_running_loop().time
+        body, clock = jobs.WholeBody(receive), asyncio.get_running_loop().time
         began = clock()
         with StoredBody() as source:
-            task, in_line = await begin(self.answer(question, body, headers, source.note), body, wait)
-            exchange, name = Exchange.of(scope), new_name()
+            task, in_line = await jobs.begin(self.answer(question, body, headers, source.note), body, wait)
+            exchange, name = Exchange.of(scope), jobs.new_name()
             try:
                 await source.wait_or_end(task)
                 if task.done():
@@ -128,28 +105,30 @@ class JobsInStore:
             except BaseException:
                 task.cancel()
                 raise
-        self._go_on(Work(name, 1, exchange.request_id, task, in_line, place_of(scope)))
-        about: Description = {
+        self._go_on(Work(name, 1, exchange.request_id, task, in_line, jobs.place_of(scope)))
+        about: jobs.Description = {
             "id": name,
             "operation": question.call.operation,
             "state": "working",
             "status": None,
-            "ahead": ahead(in_line),
+            "ahead": jobs.ahead(in_line),
         }
         return {**about, "seconds": round(clock() - began, 3), "seconds_kept": None}
 
-    async def look(self, name: str, owner: str | None) -> Description:
+    async def look(self, name: str, owner: str | None) -> jobs.Description:
         """What is known of a job."""
         self._require_name(name)
         async with self._store.connection() as connection:
             return self._about(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
 
-    async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
+    async def result(
+        self, name: str, owner: str | None, *, fetched: bool
+    ) -> jobs.KeptAnswer | jobs.Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
         self._require_name(name)
         async with self._store.connection() as connection:
             if fetched:
-                await connection.execute(statements.FETCHED, name, owner, timedelta(seconds=GRACE))
+                await connection.execute(statements.FETCHED, name, owner, timedelta(seconds=jobs.GRACE))
             async with connection.transaction():  # what is locked does not go while it is read
                 row = self._require_row(
                     await connection.fetchrow(f"{statements.LOOK} FOR KEY SHARE", name, owner)
@@ -158,7 +137,7 @@ class JobsInStore:
                     return self._about(row)
                 body = await answer_body(connection, name, row["size"], self._budget)
         outcome = msgspec.json.decode(row["answer"], type=Head).outcome(body)
-        return KeptAnswer(outcome, min(GRACE, float(row["seconds_kept"])))
+        return jobs.KeptAnswer(outcome, min(jobs.GRACE, float(row["seconds_kept"])))
 
     async def cancel(self, name: str, owner: str | None) -> None:
         """Forget a job; whoever works on it hears it and ends the work."""
@@ -174,7 +153,7 @@ class JobsInStore:
         """What is known of a job, every second, as server-sent events, the last when it has ended."""
         return self._events(await self.look(name, owner), owner)
 
-    def states(self) -> Mapping[State, int]:
+    def states(self) -> Mapping[jobs.State, int]:
         """How many there are in each state, at all replicas, when it was last looked."""
         return self._states
 
@@ -189,7 +168,7 @@ class JobsInStore:
 
     # --- work -------------------------------------------------------------------------------------------
 
-    async def _add(self, name: str, question: Question, exchange: Exchange, source: StoredBody) -> None:
+    async def _add(self, name: str, question: jobs.Question, exchange: Exchange, source: StoredBody) -> None:
         about = (
             exchange.owner,
             exchange.holder,
@@ -212,14 +191,14 @@ class JobsInStore:
         await asyncio.wait({work.task})
         work.place.close()
         try:
-            outcome = None if work.task.cancelled() else outcome_of(work.task, work.request_id)
+            outcome = None if work.task.cancelled() else jobs.outcome_of(work.task, work.request_id)
             while not await self._is_settled(work, outcome) and self._is_open:
-                await asyncio.sleep(PULSE)  # until the store is back, or the lease is another's
+                await asyncio.sleep(jobs.PULSE)  # until the store is back, or the lease is another's
         finally:
             if self._work.get(work.id) is work:  # it may have been taken up again
                 del self._work[work.id]
 
-    async def _is_settled(self, work: Work, outcome: Outcome | None) -> bool:
+    async def _is_settled(self, work: Work, outcome: jobs.Outcome | None) -> bool:
         """Whether the store knows what came of a job; false if it cannot be used."""
         try:
             if outcome is None or _comes_of_this_replica(outcome, was_taken_up=work.was_taken_up):
@@ -237,10 +216,10 @@ class JobsInStore:
             if await connection.fetchval(statements.LET_GO, *self._claim(work), pause) is not None:
                 await tell(connection, FREE, work.id)
 
-    async def _end(self, work: Work, outcome: Outcome) -> None:
+    async def _end(self, work: Work, outcome: jobs.Outcome) -> None:
         """Store an answer, if the job is still this replica's in this turn."""
         if len(outcome.reply.body) > self._most_kept:
-            outcome = Outcome(busy(TOO_LARGE_TO_KEEP).reply(work.request_id))
+            outcome = jobs.Outcome(busy(jobs.TOO_LARGE_TO_KEEP).reply(work.request_id))
         reply, body = outcome.reply, outcome.reply.body
         head = Head.of(outcome)
         about = (timedelta(seconds=self._seconds_kept), msgspec.json.encode(head), reply.status, len(body))
@@ -298,10 +277,10 @@ class JobsInStore:
             )
         )
 
-    async def _answer_again(self, row: Any) -> Outcome:
+    async def _answer_again(self, row: Any) -> jobs.Outcome:
         if row["deaths"] > MOST_DEATHS:
             raise worker_lost()
-        question = msgspec.json.decode(row["question"], type=Question)
+        question = msgspec.json.decode(row["question"], type=jobs.Question)
         size = row["body_size"]
         body = Replay(self._store, row["id"], size)
         return await self.answer(question, body.receive, {"content-length": str(size)})
@@ -317,10 +296,10 @@ class JobsInStore:
 
     # --- answers ----------------------------------------------------------------------------------------
 
-    def _about(self, row: Any) -> Description:
+    def _about(self, row: Any) -> jobs.Description:
         """What is known of a job, and whether it waits where it is worked on here."""
         work = self._work.get(row["id"])
-        return {**_description(row), "ahead": None if work is None else ahead(work.in_line)}
+        return {**_description(row), "ahead": None if work is None else jobs.ahead(work.in_line)}
 
     def _require_row(self, row: Any) -> Any:
         if row is None:
@@ -332,16 +311,16 @@ class JobsInStore:
             raise self._unknown()
 
     def _unknown(self) -> Problem:
-        return no_such_job(self._seconds_kept, "at all replicas together")
+        return jobs.no_such_job(self._seconds_kept, "at all replicas together")
 
-    async def _events(self, description: Description, owner: str | None) -> AsyncIterator[bytes]:
+    async def _events(self, description: jobs.Description, owner: str | None) -> AsyncIterator[bytes]:
         name, ended = description["id"], asyncio.Event()
         self._waiting.setdefault(name, set()).add(ended)
         try:
             while description["state"] == "working":
-                yield event("progress", description)
+                yield jobs.event("progress", description)
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(PULSE):
+                    async with asyncio.timeout(jobs.PULSE):
                         await ended.wait()
                 ended.clear()
                 try:
@@ -350,16 +329,16 @@ class JobsInStore:
                     if problem.kind.slug != "not-found":
                         raise  # the connection is cut, and whoever listened opens another
                     description = {**description, "state": "cancelled"}
-            yield event("end", description)
+            yield jobs.event("end", description)
         finally:
             self._waiting[name].discard(ended)
             if not self._waiting[name]:
                 del self._waiting[name]
 
 
-def _description(row: Any) -> Description:
+def _description(row: Any) -> jobs.Description:
     if row["answer"] is None:
-        state: State = "working"
+        state: jobs.State = "working"
     else:
         state = "done" if row["status"] < 400 else "failed"
     return {
@@ -372,6 +351,6 @@ def _description(row: Any) -> Description:
     }
 
 
-def _comes_of_this_replica(outcome: Outcome, *, was_taken_up: bool) -> bool:
+def _comes_of_this_replica(outcome: jobs.Outcome, *, was_taken_up: bool) -> bool:
     """Whether what went wrong is none of the question's, so that another replica may answer it."""
     return outcome.reply.problem in {"shutting-down", "not-ready", *(["busy"] if was_taken_up else [])}

@@ -22,9 +22,6 @@ from typing import Any, TextIO
 
 from app.settings import Settings
 
-# --- exchange -----------------------------------------------------------------------------------------------
-# One request and its answer, for logs, metrics and traces: counts and names, nothing that was submitted.
-
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"})
 CLIENT_LEFT = 499
 """The status in the log for a request whose client left before the answer; it is never sent."""
@@ -35,7 +32,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 @dataclass(slots=True)
 class Exchange:
-    """What is known of a request so far; ``operation`` is "none" where there is nothing."""
+    """What is known of a request so far: nothing that was submitted; ``operation`` is "none" where there is nothing."""
 
     request_id: str
     method: str

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span
 
-# --- spans --------------------------------------------------------------------------------------------------
-
 COLLECTOR_SECONDS = 5
 """Seconds a collector is given to take spans, so that one that is down does not hold up the end."""
 

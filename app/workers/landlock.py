@@ -86,8 +86,5 @@ def _allow(ruleset: int, path: Path) -> None:
 
 
 def _call(number: int, *arguments: bytes | int | None) -> int:
-    return int(ctypes.CDLL(None).syscall(ctypes.c_long(number), *map(_argument, arguments)))
-
-
-def _argument(value: bytes | int | None) -> object:
-    return ctypes.c_long(value) if isinstance(value, int) else value
+    values = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    return int(ctypes.CDLL(None).syscall(ctypes.c_long(number), *values))

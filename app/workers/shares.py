@@ -49,9 +49,9 @@ class Shares(Generic[Thing]):
             return thing
         return None
 
-    def may_give_way(self, holder: str, size: int | None = None) -> bool:
+    def may_give_way(self, holder: str) -> bool:
         """Whether somebody has more than this holder would have with one thing more."""
-        return self._larger(holder, size) is not None
+        return self._larger(holder, None) is not None
 
     def give_way(self, holder: str, size: int | None = None) -> Thing | None:
         """Take out the newest of whoever has most, if that is more than this holder would have with one thing more.

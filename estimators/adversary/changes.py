@@ -138,11 +138,8 @@ def _rule_between(
     worth = np.sort(_join(runs)[1][0])
     left = max(0, len(worth) - pairs)
     size = worth[left - 1] if left else 0.0
-    for most in (
-        np.nextafter(size, 0.0),
-        size,
-        np.inf,
-    ):  # of equal ones some may stay; sums are rounded otherwise
+    # of equal ones some may stay; sums are rounded otherwise
+    for most in (np.nextafter(size, 0.0), size, np.inf):
         while left and (low := _lowest(runs, most)[:left]).size:
             runs, starts_of_runs = _give_up(runs, low)
             begin, left = begin[starts_of_runs], left - len(low)
@@ -202,9 +199,6 @@ def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Integers]:
     starts = first_of_run.nonzero()[0]
     return np.add.reduceat(signed, starts), starts
 
-
-# --- corners ------------------------------------------------------------------------------------------------
-# What every rule of a class reaches on the records: a line of rates that none goes beyond.
 
 DIRECTIONS = 41
 """Weights of the two rates for which the best rule is looked up."""

@@ -115,8 +115,7 @@ class Validation:
         lower, by_rule = float(middle[0]), middle[1:]
         # the simplest rule within a standard error of the best: a rich one fits noise and flatters the estimate
         error = np.hypot(
-            prior / np.sqrt(median(outcome.n_members)),
-            (1.0 - prior) / np.sqrt(median(outcome.n_nonmembers)),
+            prior / np.sqrt(median(outcome.n_members)), (1.0 - prior) / np.sqrt(median(outcome.n_nonmembers))
         )
         leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
         value = max(float(by_rule[leader]), floor)

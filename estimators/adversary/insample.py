@@ -50,13 +50,7 @@ class FewChanges:
     """
 
     def __init__(self, counts: Counts, prior: float, most: int) -> None:
-        """Of ordered cells, as fine as there are.
-
-        Args:
-            counts: Counts on these cells.
-            prior: Probability that a record is a member before its score is seen.
-            most: The largest number of changes that will be asked for.
-        """
+        """Of ordered cells, as fine as there are; at most so many changes will be asked for."""
         self.cells, counts = counts.size, _fewer_first(counts, prior)
         self.prior, self.sides = prior, (counts.n_members, counts.n_nonmembers)
         self.is_one_sample = pools(*self.sides, prior)
@@ -188,9 +182,8 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
     sharpest of them.
     """
     if universe is not None and universe < counts.size:
-        raise OutOfRange(
-            f"universe: got {universe} possible categories, but the records have {counts.size}",
-            field="universe",
+        raise OutOfRange.about(
+            "universe", f"got {universe} possible categories, but the records have {counts.size}"
         )
     counts = _fewer_first(counts, prior)
     if counts.size <= MANY_CELLS:
@@ -384,12 +377,7 @@ def _chi_square_terms(counts: Counts, prior: float) -> tuple[float, float, float
     noise = float((mass * t2 / m2).sum())  # of a record, by mass, or where g^2 lies if it is larger there
     if signal.sum() > 0.0:
         noise = max(noise, float((signal * t2 / m2).sum() / signal.sum()))
-    return (
-        max(0.0, float((m2 * square).sum() / n2)),
-        spread,
-        4.0 * noise / n2,
-        float(n2 / counts.n_records),
-    )
+    return (max(0.0, float((m2 * square).sum() / n2)), spread, 4.0 * noise / n2, float(n2 / counts.n_records))
 
 
 def _uniform_weights(counts: Counts, prior: float, alpha: float, universe: int) -> float:

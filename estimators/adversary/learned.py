@@ -63,9 +63,6 @@ class Learner:
 def logistic() -> Learner:
     """Linear log-odds on standardised coordinates.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -90,9 +87,6 @@ def logistic() -> Learner:
 def quadratic() -> Learner:
     """Gaussian sides with covariances of their own: sees spread and correlation.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -116,9 +110,6 @@ def quadratic() -> Learner:
 
 def boosting() -> Learner:
     """Gradient-boosted trees on histograms: sees anything, given enough records.
-
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
 
     Example:
         >>> from estimators import LearnedTarget
@@ -161,9 +152,6 @@ class BoxPosterior:
 def boxes() -> Learner:
     """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -190,21 +178,14 @@ DEFAULT_LEARNERS = (quadratic(), logistic(), boxes(), boosting())
 
 
 def learned_validation(
-    scores: Scores,
-    prior: float,
-    seed: int,
-    learners: Sequence[Learner] = DEFAULT_LEARNERS,
-    shuffles: int = 1,
+    scores: Scores, prior: float, seed: int, learners: Sequence[Learner] = DEFAULT_LEARNERS
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)
     with on_one_thread(learners):
-        right = np.array(
-            [_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
-        )
-    n1, n0 = (
-        np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
-    )
+        shuffled = [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
+        right = np.array([_right_guesses(shuffled, prior, learners, rng)])
+    n1, n0 = (np.diff(_block_ends(n))[None, :] for n in (scores.n_members, scores.n_nonmembers))
     outcome = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
     pooled = pools(scores.n_members, scores.n_nonmembers, prior)
     return Validation(outcome, tuple(learner.name for learner in learners), prior, pooled)
@@ -305,11 +286,6 @@ def learn_score(
         scores: Scores of both sides (``Scores.of``), rows of numbers.
         prior: Probability that a record is a member before its score is seen; learners are judged by their advantage
             at it.
-        seed: Whole number from which everything random is drawn; the same seed gives the same score.
-        learners: Which classifiers compete.
-
-    Returns:
-        a ``LearnedScore``.
 
     Example:
         >>> import numpy as np
@@ -336,9 +312,6 @@ def learn_halves(
 
     Args:
         scores: Scores of both sides (``Scores.of``), rows of numbers.
-        prior: Probability that a record is a member before its score is seen.
-        seed: Whole number from which everything random is drawn.
-        learners: Which classifiers compete.
 
     Returns:
         two ``LearnedScore``; their ``rows`` together are all records, each once.
@@ -403,14 +376,7 @@ PIECE = 2**17
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LearnedRule:
-    """One number for each row, learned from other rows.
-
-    Attributes:
-        learner: Which learner did best.
-        n_taught: Records of both sides that were learned from.
-        classify: The learned score of rows; a higher one suggests a member.
-        learners: Those that competed.
-    """
+    """One number for each row, learned from ``n_taught`` records by the best learner; high for a member."""
 
     learner: str
     n_taught: int
@@ -442,9 +408,6 @@ def teach(
     Args:
         members: Rows of member records, in random order.
         nonmembers: Rows of nonmember records, likewise.
-        prior: Probability that a record is a member before its score is seen.
-        seed: Whole number from which everything random is drawn.
-        learners: Which classifiers compete.
 
     Returns:
         a ``LearnedRule``, for statements about records that are none of these.
@@ -479,9 +442,6 @@ def on_one_thread(learners: Sequence[Learner]) -> AbstractContextManager[Any]:
     """One thread for whatever is learned and predicted inside.
 
     Every learner is built first, so that the libraries whose threads are limited are loaded.
-
-    Args:
-        learners: Those that will be fitted inside.
     """
     return one_thread(*((learner.name, type(_build(learner, 0)).__module__) for learner in learners))
 
@@ -493,13 +453,9 @@ def _build(learner: Learner, seed: int) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise NotInstalled(
-            "estimator: needs the package scikit-learn; pip install 'macekit[learned]'", field="estimator"
+        raise NotInstalled.about(
+            "estimator", "needs the package scikit-learn; pip install 'macekit[learned]'"
         ) from None
-
-
-def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
-    return [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
 
 
 def _rows(scores: Scores) -> list[Floats]:
@@ -545,9 +501,8 @@ class Fitted:
 def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Fitted:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
     model = _build(learner, seed)
-    with (
-        warnings.catch_warnings()
-    ):  # collinear or constant coordinates are the user's to send, and harmless here
+    # collinear or constant coordinates are the user's to send, and harmless here
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             model.fit(
@@ -565,14 +520,11 @@ def _cut(past: Sequence[Floats], prior: float) -> float:
     return odds / (1.0 + odds)
 
 
-# --- threads ------------------------------------------------------------------------------------------------
-# One thread for other libraries' work: teams of threads that wait for each other on a shared machine spin.
-
-
 def one_thread(*loaded: Hashable) -> AbstractContextManager[Any]:
     """One thread for whatever runs inside; afterwards as many as the caller had.
 
-    The trees of a few thousand records are done before a team of threads has met: it cost 16 to 35 times the CPU.
+    The trees of a few thousand records are done before a team of threads has met: it cost 16 to 35 times the CPU, for
+    teams that wait for each other on a shared machine spin.
 
     Args:
         loaded: What libraries are known to be loaded: looking for those that have threads takes milliseconds, so it is

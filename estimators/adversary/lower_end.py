@@ -141,9 +141,8 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float, enough: 
             at, step = min(at + step, high), 2.0 * step
             continue
         line = low + (high - low) * below / (below - above)
-        at = min(
-            max(line - NEAR / 3.0, low + NEAR / 2.0), high - NEAR / 2.0
-        )  # to meet the zero from both sides
+        # to meet the zero from both sides
+        at = min(max(line - NEAR / 3.0, low + NEAR / 2.0), high - NEAR / 2.0)
     return low
 
 
@@ -306,15 +305,7 @@ def on_cells(counts: Counts, prior: float, seed: int, orders: int) -> LowerEnd:
 
 
 def anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int) -> LowerEnd:
-    """Of rules that read an ordered score at any place.
-
-    Args:
-        fine: Counts on the finest cells.
-        prior: Probability that a record is a member before its score is seen.
-        cells: How many cells rules see that decide cell by cell.
-        seed: Whole number from which orders of the records are drawn.
-        orders: How many.
-    """
+    """Of rules that read an ordered score at any place, beside rules that decide by so many cells."""
     cut, of_cut = _cut(fine, prior)
     unseen = validate_anywhere(fine, prior, cells, seed, orders)
     if fine.n_records < FEWEST_RECORDS:

@@ -122,7 +122,6 @@ def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = No
     """What is gained by 4, 8, 16, ... changes of guess along ordered scores.
 
     Args:
-        counts: Counts on the finest cells.
         worth: How many independent records a record says as much as: less than 1 where some belong together.
         gain: What guessing "member" in each cell gains at even odds, where records do not weigh the same.
     """
@@ -165,9 +164,8 @@ def _gain_of_values(counts: Counts) -> float:
     gain = members / n1 - (pooled - members) / n0
     sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
     rises = [(each - np.minimum.accumulate(each, axis=1)).max(axis=1) for each in (sums, -sums)]
-    beyond = np.abs(gain).sum(axis=1) - 2.0 * np.maximum(
-        *rises
-    )  # both sides have the same mass: sums end at nothing
+    # both sides have the same mass: sums end at nothing
+    beyond = np.abs(gain).sum(axis=1) - 2.0 * np.maximum(*rises)
     spread = float(beyond[1:].std())
     return float((beyond[0] - beyond[1:].mean()) / spread) if spread else 0.0
 
@@ -286,13 +284,9 @@ def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
     """Whether the sides differ in an aspect, by some thousands of cells."""
     every = max(1, counts.size // LOOKED_AT)
     members, nonmembers = counts.members[::every], counts.nonmembers[::every]
-    aspects = _aspects(counts, every, _seems_written_apart(counts))
+    written_apart = any(doubt.code == PRECISION for doubt in counts.doubts)
+    aspects = _aspects(counts, every, written_apart)
     return any(each.strikes(members, nonmembers, worth) for each in aspects)
-
-
-def _seems_written_apart(counts: Counts) -> bool:
-    """Whether the sides were written with different numbers of digits."""
-    return any(doubt.code == PRECISION for doubt in counts.doubts)
 
 
 def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:

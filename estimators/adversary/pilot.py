@@ -68,9 +68,6 @@ class TreePosterior(BoxPosterior):
 def tree() -> Learner:
     """One small tree: boxes that are cut where it tells most, which a database can evaluate.
 
-    Returns:
-        a ``Learner`` for ``LearnedTarget(learners=...)``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import LearnedTarget, Scores, advantage
@@ -118,14 +115,7 @@ def between_rows(cut: Boxes, rows: Floats) -> Boxes:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoxRule:
-    """A score of vectors that is one number for each box.
-
-    Attributes:
-        boxes: Where the cuts are.
-        share: The score of each box: its share of members in the pilot.
-        learner: Which learner made it.
-        n_taught: Records of both sides that were learned from.
-    """
+    """A score of vectors that is one number for each box: its share of members in the pilot."""
 
     boxes: Boxes
     share: Floats
@@ -133,12 +123,7 @@ class BoxRule:
     n_taught: int
 
     def counts(self, members: Integers, nonmembers: Integers) -> LearnedCounts:
-        """Counts of the score, of the records in each box.
-
-        Args:
-            members: Member records in each box, none of which was learned from.
-            nonmembers: Nonmember records in each box.
-        """
+        """Counts of the score, of the records in each box, none of which was learned from."""
         values, at = np.unique(self.share, return_inverse=True)
         sides = [np.bincount(at, weights=side, minlength=len(values)) for side in (members, nonmembers)]
         cells = Intervals(values[1:])
@@ -305,13 +290,7 @@ class Pilot:
     def teach(
         self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
     ) -> LearnedRule:
-        """The score that is learned from it.
-
-        Args:
-            prior: Probability that a record is a member before its score is seen.
-            seed: Whole number from which everything random is drawn.
-            learners: Which classifiers compete.
-        """
+        """The score that is learned from it."""
         return teach(self.members, self.nonmembers, prior, seed, learners)
 
     def teach_boxes(

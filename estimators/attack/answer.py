@@ -22,7 +22,7 @@ from estimators.limits.cuts import FPR, TPR, AnyCut, CutLimits, FixedCut
 from estimators.limits.two_rates import Linear
 from estimators.metric.definition import Metric
 from estimators.metric.presets import every_metric, preset
-from estimators.optimum.answer import Advantage
+from estimators.optimum.answer import Advantage, without_upper
 from estimators.optimum.ends import Ends, ends_of, groups_for
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest
@@ -156,9 +156,6 @@ def attack_advantage(
             of a rule that was fixed before these records, are then those of all rows; everything else is judged on rows
             of which no two share a label, drawn at random. A cut that the rule places by looking at all rows is judged
             as one chosen by looking at these.
-
-    Returns:
-        an ``AttackAdvantage``.
 
     Raises:
         MaceError: guesses that are none, a score without an order, or a cut beyond the records.
@@ -369,14 +366,8 @@ def _reaching(optimum: Advantage, own: Estimate) -> Advantage:
     """The optimum, its upper end withdrawn if the attack by itself shows more."""
     if own.lower <= optimum.upper:
         return optimum
-    message = (
-        f"this attack by itself shows an advantage of {at_least(own.lower)} or more, above the upper end for the "
-        "attackers that the optimum covers; the upper end is therefore 1"
-    )
-    interval = replace(optimum.estimate.interval, upper=1.0)
-    return replace(
+    return without_upper(
         optimum,
-        estimate=replace(optimum.estimate, interval=interval),
-        class_rejected=True,
-        cautions=(Caution("resolution_rejected", message), *optimum.cautions),
+        f"this attack by itself shows an advantage of {at_least(own.lower)} or more, above the upper end for the "
+        "attackers that the optimum covers; the upper end is therefore 1",
     )

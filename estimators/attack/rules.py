@@ -66,7 +66,7 @@ class ThresholdRule:
     def __post_init__(self) -> None:
         number = errors.require_number("threshold", self.threshold)
         if not np.isfinite(number):
-            raise errors.OutOfRange("threshold: need a finite number", field="threshold")
+            raise errors.OutOfRange.about("threshold", "need a finite number")
         _require_side(self.side)
 
 
@@ -206,10 +206,10 @@ def _guesses(side: NDArray[np.generic], name: str) -> Guesses:
     yes = ("true", "member") if words is not side else (1,)
     no = ("false", "nonmember") if words is not side else (0,)
     if side.ndim > 1 or not bool(np.isin(words, (*yes, *no)).all()):
-        raise errors.InputError(
-            f"{name}: need guesses, true or false (or 1 or 0) for each record; for scores give a rule: "
+        raise errors.InputError.about(
+            name,
+            "need guesses, true or false (or 1 or 0) for each record; for scores give a rule: "
             "threshold, top or quantile",
-            field=name,
         )
     return np.isin(words, yes)
 
@@ -219,16 +219,14 @@ def _number_accused(rule: TopRule | QuantileRule, n_members: int, pool: int) -> 
     if isinstance(rule, TopRule):
         number = n_members if rule.records is None else rule.records
         if number >= pool:
-            raise errors.OutOfRange(
-                f"rule.records: got {number} of {pool} records, need fewer", field="rule.records"
-            )
+            raise errors.OutOfRange.about("rule.records", f"got {number} of {pool} records, need fewer")
         return number
     beyond = rule.quantile if rule.side == "below" else 1.0 - rule.quantile
     number = int(beyond * pool * (1.0 + 1e-12))
     if not 0 < number < pool:
-        raise errors.OutOfRange(
-            f"rule.quantile: leaves {number} of {pool} records beyond the cut, need at least 1 on either side",
-            field="rule.quantile",
+        raise errors.OutOfRange.about(
+            "rule.quantile",
+            f"leaves {number} of {pool} records beyond the cut, need at least 1 on either side",
         )
     return number
 

@@ -138,9 +138,6 @@ def exposed_members(
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``; not knowing
             costs half the level.
 
-    Returns:
-        an ``ExposedMembers``.
-
     Raises:
         DimensionMismatch: scores that are vectors.
         InputError: names, which have no order.

@@ -129,12 +129,11 @@ def labels_of_units(rows: Sequence[Floats], units: Sequence[ArrayLike]) -> list[
     """The unit of each record of a group; a unit of two groups is refused, since it is in one by itself."""
     labels = [labels_of(each, "units") for each in units]
     if [len(each) for each in labels] != [len(each) for each in rows]:
-        raise errors.DimensionMismatch("units: need a label for each record of each group", field="units")
+        raise errors.DimensionMismatch.about("units", "need a label for each record of each group")
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if shared := len(np.intersect1d(labels[i], labels[j])):
-            raise errors.InputError(
-                f"units: {shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one",
-                field="units",
+            raise errors.InputError.about(
+                "units", f"{shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one"
             )
     for name, own in zip(GROUPS, labels, strict=True):
         if (number := len(np.unique(own))) < MIN_RECORDS:
@@ -164,7 +163,7 @@ def means(rows: Sequence[Floats], labels: Sequence[Labels]) -> list[Floats]:
             sums = [np.add.reduceat(column[at], first) for column, at in zip(group.T, orders, strict=True)]
         result.append(np.column_stack(sums) / number[:, None])
         if not np.isfinite(result[-1]).all():
-            raise errors.NotFinite(f"{name}: the sum of a unit's scores is too large a number", field=name)
+            raise errors.NotFinite.about(name, "the sum of a unit's scores is too large a number")
     return result
 
 

@@ -18,7 +18,7 @@ from estimators.audits.queries.nested import nested_scores
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
-from estimators.audits.sides import one_row_each, part
+from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import (
     NEAR_COPY,
@@ -230,11 +230,9 @@ def release_size(
     of_copies = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if not names:
-        raise OptionError("queries: got none, need at least 1", field="queries")
-    notes: list[Caution] = []
+        raise OptionError.about("queries", "got none, need at least 1")
+    train, holdout, _, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, notes = one_row_each(unit, train, holdout, seed)
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)
@@ -321,9 +319,6 @@ def release_size(
 def default_sizes(total: int) -> list[int]:
     """10, 20, 50, 100 and so on below so many rows, and all of them.
 
-    Args:
-        total: Released rows in all, at least 1.
-
     Example:
         >>> from estimators.audits.release_size import default_sizes
         >>> default_sizes(1200), default_sizes(7)
@@ -344,14 +339,13 @@ def first_rows(tables: Encoding, size: int) -> Encoding:
 def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[int]:
     """The grid, growing, each size once."""
     if np.asarray(sizes, dtype=object).ndim != 1:
-        raise OptionError(f"sizes: got {type(sizes).__name__}, need a list of whole numbers", field="sizes")
+        raise OptionError.about("sizes", f"got {type(sizes).__name__}, need a list of whole numbers")
     grid = sorted({require_count("sizes", size) for size in sizes})
     if not grid:
-        raise OptionError("sizes: got none, need at least 1", field="sizes")
+        raise OptionError.about("sizes", "got none, need at least 1")
     if grid[-1] > total:
-        raise OutOfRange(
-            f"sizes: got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first",
-            field="sizes",
+        raise OutOfRange.about(
+            "sizes", f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
         )
     return grid
 

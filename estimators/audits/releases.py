@@ -142,13 +142,11 @@ def compare_releases(
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if not isinstance(releases, Mapping):
-        raise OptionError("releases: need a mapping from names to scores or queries", field="releases")
+        raise OptionError.about("releases", "need a mapping from names to scores or queries")
     if len(releases) < 2:
-        raise OptionError(f"releases: got {len(releases)}, need at least 2", field="releases")
+        raise OptionError.about("releases", f"got {len(releases)}, need at least 2")
     if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     against = next(iter(releases)) if against is None else against
     if against not in releases:
         raise UnknownName.among("against", against, releases)

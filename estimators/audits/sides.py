@@ -19,21 +19,12 @@ NO_LABEL = "(none)"
 
 
 def rows_of(table: Table) -> int:
-    """How many rows a table has.
-
-    Args:
-        table: Columns by name.
-    """
+    """How many rows a table has."""
     return len(next(iter(table.values()), ()))
 
 
 def part(table: Table, rows: NDArray[np.intp]) -> Table:
-    """Some rows of a table.
-
-    Args:
-        table: Columns by name.
-        rows: Their places.
-    """
+    """Some rows of a table."""
     return {name: take_rows(column, rows) for name, column in table.items()}
 
 
@@ -42,8 +33,6 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
 
     Args:
         groups: The column of both sides that holds them; or the labels themselves.
-        train: Columns by name of the one side.
-        holdout: Columns by name of the other.
 
     Raises:
         InputError: a side has no such column.
@@ -56,34 +45,33 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
     labels = labels_of(groups, "groups")
     rows = rows_of(train) + rows_of(holdout)
     if len(labels) != rows:
-        raise errors.DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
+        raise errors.DimensionMismatch.about("groups", f"got {len(labels)} labels for {rows} rows")
     return labels
 
 
 def one_row_each(
-    unit: str, train: Table, holdout: Table, seed: int = 0
-) -> tuple[list[NDArray[np.intp]], list[Caution]]:
-    """Places that keep one row of each person of a side, and a word on persons who stand on both.
+    unit: str | None, train: Table, holdout: Table, seed: int = 0
+) -> tuple[Table, Table, Integers, list[Caution]]:
+    """Both sides with one row of each person, their places among all rows, and a word on persons who stand on both.
 
     Args:
-        unit: The column of both sides that says whom a row belongs to.
-        train: Columns by name of the one side.
-        holdout: Columns by name of the other.
-        seed: Whole number from which the rows are drawn.
+        unit: The column of both sides that says whom a row belongs to; None for the sides as they are, without places.
 
     Raises:
         InputError: a side has no such column, or it says nothing in some row.
     """
+    if unit is None:
+        return train, holdout, np.empty(0, dtype=np.intp), []
     sides = [
         _labels("unit", unit, table, name) for table, name in ((train, "members"), (holdout, "nonmembers"))
     ]
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise errors.InputError(
-                f"unit: row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
-                field="unit",
-                index=row,
+            raise errors.InputError.about(
+                "unit",
+                f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
+                row,
             )
     shared = len(np.intersect1d(sides[0], sides[1]))
     cautions = [
@@ -93,16 +81,15 @@ def one_row_each(
             "of one on one side",
         )
     ]
-    return (
-        [one_per_unit(np.arange(len(labels)), labels, seed) for labels in sides],
-        cautions if shared else [],
-    )
+    members, nonmembers = (one_per_unit(np.arange(len(labels)), labels, seed) for labels in sides)
+    rows = np.concatenate([members, nonmembers + rows_of(train)])
+    return part(train, members), part(holdout, nonmembers), rows, cautions if shared else []
 
 
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:
     """A column of labels as texts, empty where there is none."""
     if column not in table:
-        raise errors.InputError(f"{what}: {name} has no column {column!r}", field=what)
+        raise errors.InputError.about(what, f"{name} has no column {column!r}")
     size = len(table[column])
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
 
@@ -206,17 +193,18 @@ def match_sides(
     errors.require_positive("caliper", caliper)
     errors.require_count("seed", seed, 0)
     if not learners:
-        raise errors.OptionError("learners: got none, need at least 1", field="learners")
+        raise errors.OptionError.about("learners", "got none, need at least 1")
     sides = encode_sides(members, nonmembers, categories=categories, leave_out=leave_out, use=use)
     sizes = len(sides.members), len(sides.nonmembers)
     for size, name in zip(sizes, ("members", "nonmembers"), strict=True):
         if size < MIN_RECORDS:
-            raise errors.TooFewRecords(f"{name}: got {size} rows, need at least {MIN_RECORDS}", field=name)
+            raise errors.TooFewRecords.about(name, f"got {size} rows, need at least {MIN_RECORDS}")
     points = np.concatenate([sides.members.points, sides.nonmembers.points])
     records = np.concatenate([sides.members.records, sides.nonmembers.records])
     side = np.repeat([1, 0], sizes)
     candidates = [_log_odds(points, side, records, learner, seed) for learner in learners]
-    odds = min(candidates, key=lambda each: _log_loss(each, side))
+    # whichever foretells the sides best, by its mean log loss
+    odds = min(candidates, key=lambda each: np.logaddexp(0.0, np.where(side == 1, -each, each)).mean())
     keep = _alike(odds, side, caliper * float(odds.std()), np.random.default_rng(seed))
     return Match(np.flatnonzero(keep[: sizes[0]]), np.flatnonzero(keep[sizes[0] :]), *sizes)
 
@@ -235,11 +223,6 @@ def _log_odds(points: Floats, side: Integers, records: Integers, learner: Learne
                 share[here] = model.predict_proba(points[here])[:, 1]
     share = np.clip(share, LEAST_ODDS, 1.0 - LEAST_ODDS)
     return np.asarray(np.log(share) - np.log1p(-share))
-
-
-def _log_loss(odds: Floats, side: Integers) -> float:
-    """How badly these log odds foretell the sides."""
-    return float(np.logaddexp(0.0, np.where(side == 1, -odds, odds)).mean())
 
 
 def _alike(odds: Floats, side: Integers, width: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -54,14 +54,7 @@ OF_COLUMNS = Guarantee(
 
 @dataclass(frozen=True, slots=True)
 class ColumnDifference:
-    """One column by itself: the advantage of who reads nothing else, with an interval.
-
-    Attributes:
-        name: The column.
-        kind: What it was taken for: ``number``, ``date`` or ``category``.
-        value: The estimated advantage.
-        interval: Its interval; the lower ends of all columns hold together.
-    """
+    """The advantage of who reads nothing but this column; the lower ends of all columns hold together."""
 
     name: str
     kind: str
@@ -188,27 +181,13 @@ def check_split(
 
 
 def check_rows(
-    sides: Sides,
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
-    learners: Sequence[Learner] = SPLIT_LEARNERS,
+    sides: Sides, *, confidence: float = 0.95, seed: int = 0, learners: Sequence[Learner] = SPLIT_LEARNERS
 ) -> SplitCheck:
-    """``check_split`` of rows that are encoded already.
-
-    Args:
-        sides: Both sides, from ``estimators.audits.queries.encode_sides``.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        learners: Classifiers that compete for telling the sides apart by all columns together.
-
-    Returns:
-        a ``SplitCheck``.
-    """
+    """``check_split`` of rows that are encoded already."""
     confidence = require_open_unit("confidence", confidence)
     require_count("seed", seed, 0)
     if not learners:
-        raise OptionError("learners: got none, need at least 1", field="learners")
+        raise OptionError.about("learners", "got none, need at least 1")
     if tuple(learners) != SPLIT_LEARNERS:
         return _check(sides, confidence, seed, learners)
     return REMEMBERED.answer(
@@ -252,9 +231,7 @@ def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learne
         members, nonmembers = _once(members), _once(nonmembers)
     for side, name in ((members, "members"), (nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"{name}: got {len(side)} different rows, need at least {MIN_RECORDS}", field=name
-            )
+            raise TooFewRecords.about(name, f"got {len(side)} different rows, need at least {MIN_RECORDS}")
     alpha = (1.0 - confidence) / 2.0
     vectors = Scores(members.points, nonmembers.points, Query.CONTINUOUS, "the columns of a table")
     whole = ends_of(vectors, 0.5, LearnedTarget(tuple(learners)), seed)

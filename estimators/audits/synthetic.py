@@ -29,7 +29,7 @@ from estimators.audits.queries.synthetic import (
     synthetic_scores,
 )
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
-from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
+from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
@@ -324,14 +324,11 @@ def audit_synthetic(
     further += max_group_advantage is not None
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if len(names) < 2:
-        raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
+        raise OptionError.about("queries", f"got {len(names)}, need at least 2")
     labels = None if groups is None else labels_of_sides(groups, train, holdout)
-    notes: list[Caution] = []
+    train, holdout, rows, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, notes = one_row_each(unit, train, holdout, seed)
-        if labels is not None:
-            labels = labels[np.concatenate([keep[0], keep[1] + rows_of(train)])]
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        labels = None if labels is None else labels[rows]
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)
@@ -416,9 +413,8 @@ def release_queries(
         >>> [(place.name, place.best_rank, place.worst_rank) for place in answer.comparison.ranking]
         [('blurred', 1, 1), ('drawn', 2, 2)]
     """
+    train, holdout, *_ = one_row_each(unit, train, holdout, seed)
     if unit is not None:
-        keep, _ = one_row_each(unit, train, holdout, seed)
-        train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)
@@ -426,11 +422,7 @@ def release_queries(
 
 
 def scores_of(of_queries: SyntheticScores) -> dict[str, Scores]:
-    """Both sides' scores by each query; they are numbers with an order, however few different ones there are.
-
-    Args:
-        of_queries: What ``synthetic_scores`` makes.
-    """
+    """Both sides' scores by each query; they are numbers with an order, however few different ones there are."""
     return {
         name: Scores(
             members, of_queries.nonmembers[name], ScoreKind.CONTINUOUS, "a query of the released table"
@@ -465,18 +457,13 @@ def require_rows(tables: Encoding) -> None:
     require_two_sides(tables.members, tables.nonmembers)
     for side, name in ((tables.members, "members"), (tables.nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
-            raise TooFewRecords(f"{name}: got {len(side)} rows, need at least {MIN_RECORDS}", field=name)
+            raise TooFewRecords.about(name, f"got {len(side)} rows, need at least {MIN_RECORDS}")
 
 
 def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
     """Rows of both sides that stand in the release as they are.
 
-    Args:
-        tables: The tables, encoded.
-        confidence: Twice the error of the lower end is 1 less this.
-
-    Returns:
-        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
+    The lower end of those that chance does not explain is exact; twice its error is 1 less ``confidence``.
     """
     released = tables.synthetic.records
     hits = [np.isin(side.records, released) for side in (tables.members, tables.nonmembers)]
@@ -484,15 +471,7 @@ def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
 
 
 def count_near_copies(of_queries: SyntheticScores, confidence: float = 0.95) -> Copies:
-    """Rows of both sides that have a near copy in the release.
-
-    Args:
-        of_queries: What ``synthetic_scores`` makes, ``near_copy`` among its queries.
-        confidence: Twice the error of the lower end is 1 less this.
-
-    Returns:
-        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
-    """
+    """Rows of both sides that have a near copy in the release, likewise; ``near_copy`` is among the queries."""
     hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
     return _copies(hits[0], hits[1], confidence, NEAR_COPY)
 
@@ -513,9 +492,6 @@ def _copies(
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
 
-# --- tables -------------------------------------------------------------------------------------------------
-
-
 def compare_sides(
     train: Table,
     holdout: Table,
@@ -529,16 +505,7 @@ def compare_sides(
 ) -> SplitCheck | None:
     """The sides without the release, in the columns that a score reads: what others say cannot reach it.
 
-    Args:
-        train: Columns of the training rows, by their names.
-        holdout: The same of the hold-out.
-        tables: Both, as they were encoded with the release.
-        confidence: Probability that the interval holds.
-        seed: From which everything random is drawn.
-        learners: What may tell the sides apart.
-        categories: Columns of numbers that are names.
-        use: Columns that are used although they look like identifiers.
-        notes: Gets why the sides were not compared, if they could not be.
+    ``notes`` gets why the sides were not compared, if they could not be.
     """
     names = [column.name for column in tables.columns]
     try:
@@ -558,37 +525,20 @@ def compare_sides(
 
 
 def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
-    """How many limits of copies there are, their numbers in range.
-
-    Args:
-        most: Most training rows that may be copied; None for no such limit.
-        most_near: Most that may have a near copy; None likewise.
-        accept: Whether copies that nobody limited are no reason to fail.
-
-    Raises:
-        OptionError: copies that are limited and accepted.
-        OutOfRange: a limit that is no number of rows.
-    """
+    """How many limits of copies there are, their numbers in range; limited copies cannot be accepted, too."""
     limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
     for name, limit in limits:
         if limit is not None:
             require_count(name, limit, 0)
     if accept and most is not None:
-        raise OptionError(
-            "accept_copies: max_copies_over_holdout limits the copies already; give one of the two",
-            field="accept_copies",
+        raise OptionError.about(
+            "accept_copies", "max_copies_over_holdout limits the copies already; give one of the two"
         )
     return sum(limit is not None for _, limit in limits)
 
 
 def how_judged(limited: bool, most: int | None, accept: bool) -> CopiesJudged | None:
-    """Whether copies are limited, judged unasked, or accepted; None if nothing is limited.
-
-    Args:
-        limited: Whether there is any limit, and so a decision.
-        most: The limit of copies; None for none.
-        accept: Whether copies that nobody limited are no reason to fail.
-    """
+    """Whether copies are limited, judged unasked, or accepted; None if nothing is limited."""
     if accept:
         return "accepted"
     if most is not None:
@@ -599,10 +549,7 @@ def how_judged(limited: bool, most: int | None, accept: bool) -> CopiesJudged | 
 def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
     """By the count where it is a fact, by its lower limit where chance has to be left out.
 
-    Args:
-        copies: Rows that stand in the release, or have a near copy there, counted at the confidence at which a fail is
-            to be decided.
-        most: Most training rows that may be copied beyond what chance explains.
+    They are counted at the confidence at which a fail is to be decided.
     """
     estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows {copies.verb}"
     if copies.members <= most:
@@ -627,10 +574,7 @@ def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
 def unasked_fail(tables: Encoding, confidence: float, shares: int = 1) -> list[RiskiestLimit]:
     """That training rows are shown to be copied although nobody limited that; nothing if they are not.
 
-    Args:
-        tables: The tables, encoded.
-        confidence: That of the audit; of what may go wrong a tenth comes on top.
-        shares: How many releases share that tenth.
+    ``confidence`` is that of the audit; of what may go wrong a tenth comes on top, which so many releases share.
     """
     copies = count_copies(tables, 1.0 - UNASKED * (1.0 - confidence) / shares)
     limit = judge_copies(copies, 0)
@@ -727,12 +671,7 @@ def copies_cautions(
 ) -> Iterator[Caution]:
     """Copies and near copies that no limit fails, and that those which nobody limited were accepted.
 
-    Args:
-        copies: Rows that stand in the release.
-        near_copies: Rows that have a near copy there.
-        judgement: Whether copies were limited, judged unasked, or accepted.
-        limits: What was limited.
-        rows: Which released rows these are, where they are not all: words that end in a colon.
+    ``rows`` says which released rows these are, where they are not all: words that end in a colon.
     """
     fails = {limit.name for limit in limits if limit.decision is Decision.FAIL}
     if judgement == "accepted":

@@ -145,7 +145,6 @@ class UnlearningAudit:
         records_to_pass: Records of both sides of which most samples keep the limit on the residual advantage if nothing
             is left; None if in practice no number does, and where that is not limited.
         verdict: The decision, on the excess if there is one, else on the residual advantage; None without a limit.
-        cautions: What to know before using the numbers.
     """
 
     residual: Advantage
@@ -282,7 +281,7 @@ def _finite_scores(columns: Mapping[str, Column], what: str = "scores") -> dict[
     for name, values in columns.items():
         side = np.asarray(values)
         if side.ndim != 1 or side.dtype.kind not in "iuf":
-            raise errors.InputError(f"{name}: {what} need to be one number a record", field=name)
+            raise errors.InputError.about(name, f"{what} need to be one number a record")
         if len(side) < MIN_RECORDS:
             message = f"{name}: got {len(side)} records, need at least {MIN_RECORDS}"
             raise errors.TooFewRecords(message, field=name)

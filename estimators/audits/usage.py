@@ -15,23 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators import errors
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats
+from estimators.audits import one_score
 from estimators.audits.mixtures import Mixtures, Tests
-from estimators.audits.one_score import (
-    A_COLUMN,
-    GROUPS,
-    UNITS_DIFFER,
-    OneScore,
-    combination,
-    combination_pays,
-    labels_of_units,
-    means,
-    normal_ranks,
-    one_of_each,
-    set_aside,
-    sharpest,
-    unlike_units,
-)
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
@@ -65,7 +51,7 @@ TWICE = Caution(
     "scores of a group repeat another one of it, far more than chance makes; if rows stand there more than once, the "
     "interval is narrower than it may be: give each record once, or name as unit whose it is",
 )
-NO_PASS = {UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
+NO_PASS = {one_score.UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
 """The cautions beside which nothing passes."""
 
 HARDLY = 0.9
@@ -237,9 +223,6 @@ def dataset_use(
             it of each column.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``DatasetUse``.
-
     Raises:
         TooFewRecords: fewer than 8 records of a group.
         NotFinite: a score that is no finite number.
@@ -259,7 +242,10 @@ def dataset_use(
     for name, got, choices in (("per_unit", per_unit, PerUnit), ("combine", combine, Combine)):
         if got not in get_args(choices):
             raise errors.UnknownName.among(name, got, get_args(choices))
-    rows = [_scores(each, name) for each, name in zip((members, nonmembers, candidates), GROUPS, strict=True)]
+    rows = [
+        _scores(each, name)
+        for each, name in zip((members, nonmembers, candidates), one_score.GROUPS, strict=True)
+    ]
     if len({each.shape[1] for each in rows}) > 1:
         raise errors.DimensionMismatch(
             f"members, nonmembers, candidates: {', '.join(str(each.shape[1]) for each in rows)} scores a record; need "
@@ -269,27 +255,38 @@ def dataset_use(
     columns = rows[0].shape[1]
     combining = combine != "never"
     if combining and columns == 1:
-        raise errors.OptionError("combine: got one column of scores, need several", field="combine")
+        raise errors.OptionError.about("combine", "got one column of scores, need several")
     if per_unit == "mean" and units is None:
-        raise errors.OptionError("per_unit: got no units, need whom each record belongs to", field="per_unit")
+        raise errors.OptionError.about("per_unit", "got no units, need whom each record belongs to")
     rng, cautions = np.random.default_rng(seed), list[Caution]()
     if units is not None:
-        labels = labels_of_units(rows, units)
-        cautions = unlike_units(labels) if per_unit == "mean" else []
-        rows = means(rows, labels) if per_unit == "mean" else one_of_each(rows, labels, rng)
+        labels = one_score.labels_of_units(rows, units)
+        cautions = one_score.unlike_units(labels) if per_unit == "mean" else []
+        rows = (
+            one_score.means(rows, labels) if per_unit == "mean" else one_score.one_of_each(rows, labels, rng)
+        )
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
-    rows = normal_ranks(rows) if combining else rows
-    score, aside, mixed = OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
+    rows = one_score.normal_ranks(rows) if combining else rows
+    score, aside, mixed = one_score.OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
     if ends is Direction.EITHER or columns > 1:
-        halves = [set_aside(each, rng, A_COLUMN * columns if combining else 0) for each in rows[:2]]
+        halves = [
+            one_score.set_aside(each, rng, one_score.A_COLUMN * columns if combining else 0)
+            for each in rows[:2]
+        ]
         aside, mixed = [each[0] for each in halves], [*(each[1] for each in halves), rows[2]]
-        if combining and (combine == "always" or combination_pays(aside[0], aside[1], ends, rng)):
-            score = combination(aside[0], aside[1])
+        if combining and (combine == "always" or one_score.combination_pays(aside[0], aside[1], ends, rng)):
+            score = one_score.combination(aside[0], aside[1])
         else:
-            score = sharpest(aside[0], aside[1], ends)
+            score = one_score.sharpest(aside[0], aside[1], ends)
     scores = [score.of(each) for each in rows]
     cuts = _cuts(np.concatenate(scores))
-    bins, spare = ([_bin_counts(score.of(each), cuts) for each in groups] for groups in (mixed, aside))
+    bins, spare = (
+        [
+            np.bincount(np.searchsorted(cuts, score.of(each), "right"), minlength=len(cuts) + 1)
+            for each in groups
+        ]
+        for groups in (mixed, aside)
+    )
     level = (1.0 - confidence) / 2.0
     tests = Tests([Mixtures(bins, spare, rng) for _ in range(ORDERS)], level)
     lower, upper = tests.end(0), tests.end(1)
@@ -316,19 +313,15 @@ def _scores(values: ArrayLike, name: str) -> Floats:
     try:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise errors.InputError(
-            f"{name}: need numbers, one score a record or a row of several", field=name
-        ) from None
+        raise errors.InputError.about(name, "need numbers, one score a record or a row of several") from None
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or not rows.shape[1]:
-        raise errors.DimensionMismatch(f"{name}: need one score a record or a row of several", field=name)
+        raise errors.DimensionMismatch.about(name, "need one score a record or a row of several")
     if len(rows) < MIN_RECORDS:
-        raise errors.TooFewRecords(
-            f"{name}: got {len(rows)} records, need at least {MIN_RECORDS}", field=name
-        )
+        raise errors.TooFewRecords.about(name, f"got {len(rows)} records, need at least {MIN_RECORDS}")
     if not np.isfinite(rows).all():
         row = int(np.argmin(np.isfinite(rows).all(axis=1)))
-        raise errors.NotFinite(f"{name}: score {row} is not a finite number", field=name, index=row)
+        raise errors.NotFinite.about(name, f"score {row} is not a finite number", row)
     return rows
 
 
@@ -342,18 +335,13 @@ def _cuts(pooled: Floats) -> Floats:
     )
 
 
-def _bin_counts(scores: Floats, cuts: Floats) -> Integers:
-    """Records in each bin."""
-    return np.bincount(np.searchsorted(cuts, scores, "right"), minlength=len(cuts) + 1)
-
-
 def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) -> list[Caution]:
     """Records that seem to stand in two groups, scores that say nothing, and what is no mixture."""
     result = []
     for (i, a), (j, b) in ((x, y) for x in enumerate(scores) for y in enumerate(scores) if x[0] < y[0]):
         signs = signs_of_two(a, b)
         if SAME in signs:
-            result.append(Caution(SHARE, SHARED_BY.format(GROUPS[i], GROUPS[j])))
+            result.append(Caution(SHARE, SHARED_BY.format(one_score.GROUPS[i], one_score.GROUPS[j])))
         if REPEATED in signs and TWICE not in result:
             result.append(TWICE)
     if not fits:

@@ -273,10 +273,10 @@ def diagonals(clusters: Clusters, seed: int) -> Draws:
             rows = clusters.lone_rows(seed + len(draws))
             dealt[0] = np.arange(clusters.rows)
         if not _enough(clusters, dealt[0], rows):
-            raise TooFewRecords(
-                f"cluster: {len(rows)} rows can be drawn of which no two share a label; need at least {FEWEST_A_SIDE} "
+            raise TooFewRecords.about(
+                "cluster",
+                f"{len(rows)} rows can be drawn of which no two share a label; need at least {FEWEST_A_SIDE} "
                 "of each side",
-                field="cluster",
             )
         column = np.unique(dealt[0][rows], return_inverse=True)[1]
         draws.append(

@@ -59,7 +59,6 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
     it less than once in ten thousand samples, whatever their ties; scores without an order are not looked at.
 
     Args:
-        scores: Scores of both sides.
         columns: Other columns by their names, a value for each row, members' rows first.
 
     Example:
@@ -174,10 +173,10 @@ def lone_places(clusters: Clusters, seed: int) -> tuple[Integers, Integers]:
     sides = rows[rows < n_members], rows[rows >= n_members] - n_members
     for name, side in zip(("member", "nonmember"), sides, strict=True):
         if len(side) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"cluster: {len(side)} {name} rows can be drawn of which no two share a label; need at least "
+            raise TooFewRecords.about(
+                "cluster",
+                f"{len(side)} {name} rows can be drawn of which no two share a label; need at least "
                 f"{MIN_RECORDS}",
-                field="cluster",
             )
     return sides
 
@@ -199,14 +198,13 @@ def lone_caution(
 def require_scores(data: Scores | Counts) -> Scores:
     """Refuse labels for the rows of counts."""
     if not isinstance(data, Scores):
-        raise OptionError("cluster: counts do not say whose a row is; send scores", field="cluster")
+        raise OptionError.about("cluster", "counts do not say whose a row is; send scores")
     return data
 
 
 def require_one_number(lone: Scores | Counts, submitted: Scores | Counts) -> None:
     """Refuse vectors of which rows were left out: what is learned from these would be asked about the others."""
     if lone is not submitted and isinstance(lone, Scores) and lone.dimension > 1:
-        raise OptionError(
-            "cluster: a learned adversary does not allow for clusters; give one number a record",
-            field="cluster",
+        raise OptionError.about(
+            "cluster", "a learned adversary does not allow for clusters; give one number a record"
         )

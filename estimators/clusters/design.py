@@ -226,9 +226,7 @@ def _by_name(cluster: Labels) -> dict[str, ArrayLike]:
             else {"cluster": cast(ArrayLike, cluster)}
         )
     if not 1 <= len(columns) <= 2:
-        raise DimensionMismatch(
-            f"cluster: got {len(columns)} columns of labels, need one or two", field="cluster"
-        )
+        raise DimensionMismatch.about("cluster", f"got {len(columns)} columns of labels, need one or two")
     return columns
 
 

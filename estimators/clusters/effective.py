@@ -74,7 +74,9 @@ class Accuracy:
         err = min(participants(totals_of(each, share * ~right)) for each in clusters.columns)
         most, whole = [], 0.0
         for side, prior in clusters.sides:
-            heaviest = max(_parts_squared(each[side], share[side]) for each in clusters.columns)
+            heaviest = max(
+                float((totals_of(each[side], share[side]) ** 2).sum()) for each in clusters.columns
+            )
             most.append(float(noise[side].max()) * heaviest)
             whole = max(whole, heaviest / prior)
         doubt = 1.0 / (1.0 + err) ** 2
@@ -243,11 +245,6 @@ def _between(column: Integers, residual: Floats) -> float:
     totals = totals_of(column, residual)
     number = int(np.count_nonzero(np.bincount(column, residual != 0.0)))
     return float((totals**2).sum()) * number / max(number - 1, 1)
-
-
-def _parts_squared(column: Integers, share: Floats) -> float:
-    """Sum of squares of what clusters have of a side's weight."""
-    return float((totals_of(column, share) ** 2).sum())
 
 
 def participants(parts: Floats) -> float:

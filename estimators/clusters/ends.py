@@ -39,8 +39,6 @@ class ClusterSummary:
     """What rows that come in clusters are worth.
 
     Attributes:
-        columns: The names of the columns of labels.
-        numbers: How many clusters each column has.
         design_effect: How many times as many such rows it takes as independent ones to say as much.
         effective_sample: How many independent rows would say as much.
         method: ``effective_sample``, by the variance between clusters, or ``betting``, valid at every number of them;
@@ -144,14 +142,10 @@ def clustered_ends(
     """Fit and judge adversaries by whole clusters.
 
     Args:
-        clusters: The cluster of each row, members first.
         at: The fine cell of each row.
-        fine: Counts on the fine cells.
         bins: Into how many cells they are joined; None: as many as suits what the rows are worth.
         cells: Whether the upper end covers adversaries who see these cells.
         changes: How many changes along the score it covers; None: none. With cells, more where more are evident.
-        seed: Whole number from which orders of the clusters are drawn.
-        shuffles: How many orders.
     """
     correlations = clusters.correlations(at, fine)
     worth = clusters.worth(correlations)
@@ -249,15 +243,15 @@ def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> flo
     return float(np.abs(np.add.reduceat(gain, groups)).sum())
 
 
-# --- rule ---------------------------------------------------------------------------------------------------
-# The advantage of one rule that was fixed before the rows were seen, of rows that come in clusters.
-
 Fortunes = tuple[betting.Shares, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RuleEnds:
-    """Both ends at any level: of the guesses from below, and of the opposite ones from above."""
+    """Both ends, at any level, of a rule that was fixed before rows in clusters were seen.
+
+    They are of its guesses from below, and of the opposite ones from above.
+    """
 
     right: effective.Accuracy | Fortunes
     wrong: effective.Accuracy | Fortunes
@@ -269,10 +263,6 @@ class RuleEnds:
         """Judge the guesses: all rows are unseen, as nothing was learned from any.
 
         Args:
-            clusters: The cluster of each row, members first.
-            at: The fine cell of each row.
-            fine: Counts on the fine cells.
-            right: Whether each row's guess is right.
             seed: Whole number from which draws of rows are made, where two columns cross and have few labels.
         """
         if clusters.by_betting:
@@ -341,10 +331,7 @@ def clustered_area(
     """The share of weight in pairs of a member and a nonmember where the member is ahead, ties one half.
 
     Args:
-        clusters: The cluster of each row, members first.
         at: The cell of each row; cells have an order.
-        size: How many cells there are.
-        weights: Weight of each row.
         alike: How much more a cluster's sum varies than that of independent rows, if rows are as alike as scores.
     """
     if clusters.by_betting:

@@ -154,11 +154,7 @@ def same_order(
 
 
 def asked_once(queries: Mapping[str, Data]) -> dict[str, Data]:
-    """The queries without those that order the records as an earlier one does.
-
-    Args:
-        queries: Scores or counts of each query under its name.
-    """
+    """The queries without those that order the records as an earlier one does."""
     same = same_order(queries)
     return {name: data for name, data in queries.items() if name not in same}
 
@@ -274,10 +270,7 @@ def side_by_side(
     """Answers whose intervals hold together as a ranking, the largest first, and the largest of them.
 
     Args:
-        answers: The answer of each under its name.
         above: The upper end of the largest, which needs no correction.
-        confidence: Probability that all intervals hold together.
-        apart: Differences of some of them.
         one: What each is, such as ``query``.
         many: The same of several.
     """
@@ -413,17 +406,8 @@ def differences(
     """The differences of pairs of queries, all holding together (Bonferroni); each query is worked out once.
 
     Args:
-        queries: Scores or counts of each query under its name.
         pairs: Names of two queries each; the second is subtracted from the first.
         paired: Whether the same records were scored each time, or independent samples.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of. None: cells, or a learned adversary if scores are vectors.
-        confidence: Probability that all intervals hold together, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        clusters: Whom each row belongs to, under the query's name, as in ``advantage``.
-
-    Returns:
-        a ``Difference`` for each pair.
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_target(target)
@@ -453,14 +437,7 @@ def _differences(
 
 
 class DifferenceLimits(Generic[Name]):
-    """Both ends of how much more one query gives away than another; what several pairs need is worked out once.
-
-    Args:
-        queries: Scores or counts of each query under its name.
-        ends: Both ends of each, at any level.
-        paired: Whether the same records were scored each time, or independent samples.
-        seed: Whole number from which everything random is drawn.
-    """
+    """Both ends of how much more one query gives away than another; what several pairs need is worked out once."""
 
     def __init__(
         self, queries: Mapping[Name, Scores | Counts], ends: Mapping[Name, Ends], paired: bool, seed: int

@@ -24,12 +24,7 @@ AS_CLOSE = "read it as closely as its upper end covers"
 
 
 def up_to(result: Advantage, changes: int | None) -> str:
-    """Up to how many changes of guess a limit holds, in words to go on with; nothing where the class says it already.
-
-    Args:
-        result: The advantage that passes.
-        changes: The largest number of changes for which it does, as ``Advantage.holds_up_to`` finds it.
-    """
+    """Up to how many changes of guess a limit holds, in words to go on with; nothing where the class says so."""
     if changes is None or changes == 0 or result.reads_every_cell or result.upper >= 1.0:
         return ""
     often = f"more than {MOST_CHANGES - 1:,} times" if changes >= MOST_CHANGES else times(changes)
@@ -38,12 +33,7 @@ def up_to(result: Advantage, changes: int | None) -> str:
 
 
 def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
-    """The attackers that a pass on the advantage covers, and at which resolution, a sentence each.
-
-    Args:
-        result: The advantage that passes.
-        changes: The largest number of changes for which it does.
-    """
+    """The attackers that a pass on the advantage covers, and at which resolution, a sentence each."""
     if result.upper >= 1.0:
         return (f"It covers every attacker who reads this {result.read}.",)
     attackers = result.attacker
@@ -57,8 +47,7 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
 def as_counted(fine: Counts | None) -> tuple[str, ...]:
     """That a pass by these counts does not see what differs within a cell; nothing where each cell is one value.
 
-    Args:
-        fine: The counts that a limit was judged on; None of rows in clusters.
+    There are no such counts of rows in clusters: None.
     """
     cells = _cells_counted(fine)
     return () if cells is None else (_as_counted("score as it was", cells),)
@@ -164,10 +153,6 @@ def _least(numbers: Iterable[int | None]) -> int | None:
 
 def covers(coverage: Iterable[str], scores: str = "this score") -> tuple[str, ...]:
     """The lines under a pass, a sentence each: what is coverage, and that nothing else is.
-
-    Args:
-        coverage: Sentences on the attackers and on the resolution.
-        scores: What was looked at, in words.
 
     Example:
         >>> from estimators.decisions.coverage import covers

@@ -17,16 +17,16 @@ largest lower limit of a true positive rate whose range is shown to have the odd
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.decisions.applicable import code_of, unanswerable
 from estimators.decisions.compare import same_order
 from estimators.decisions.maxima import GateSample, JudgedLimit
-from estimators.decisions.plan import Because, Decision, decide, records_needed
+from estimators.decisions.plan import Because, Decision, decide, records_needed, unanswerable
 from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.best_set import joined_cells
@@ -84,25 +84,20 @@ class MaxExposed:
     direction: Direction | str = Direction.EITHER
 
     def judge(self, sample: GateSample) -> JudgedLimit:
-        """By ranges at both ends of the score, or at the one that is known, and between.
-
-        Args:
-            sample: The records, the prior and the confidence.
-        """
+        """By ranges at both ends of the score, or at the one that is known, and between."""
         most = require_number("max_exposed", self.maximum)
         if not 0.0 <= most <= 1.0:
-            raise OutOfRange(f"max_exposed: got {most!r}, need a number from 0 to 1", field="max_exposed")
+            raise OutOfRange.about("max_exposed", f"got {most!r}, need a number from 0 to 1")
         precision = require_open_unit("at_precision", self.precision)
         if precision <= sample.prior:
-            raise OutOfRange(
-                f"at_precision: got {precision:g}, need more than the prior, {sample.prior:g}: so probable membership "
+            raise OutOfRange.about(
+                "at_precision",
+                f"got {precision:g}, need more than the prior, {sample.prior:g}: so probable membership "
                 "is without any score",
-                field="at_precision",
             )
         if not sample.fine.cells.ordered:
-            raise OptionError(
-                "max_exposed: categories have no order, and so no ranges in which members would lie",
-                field="max_exposed",
+            raise OptionError.about(
+                "max_exposed", "categories have no order, and so no ranges in which members would lie"
             )
         odds = precision / (1.0 - precision) * (1.0 - sample.prior) / sample.prior
         ends = direction_of(self.direction)
@@ -130,9 +125,7 @@ def exposed_at_most(counts: Counts, odds: float, alpha: float) -> float:
     """The upper end of the share of members that are exposed, in any range.
 
     Args:
-        counts: Counts of cells with an order.
         odds: How many times as often as nonmembers members have to lie in the range.
-        alpha: The error of the upper end.
 
     Example:
         >>> from estimators import Counts
@@ -170,9 +163,6 @@ def exposed_at_least(counts: Counts, odds: float, alpha: float, ends: Direction)
     """The lower end of the share of members that are exposed.
 
     Args:
-        counts: Counts of cells with an order.
-        odds: How many times as often as nonmembers members have to lie in the range.
-        alpha: The error of the lower end.
         ends: Which ends of the score are looked at; between them windows are in any case.
 
     Example:
@@ -203,10 +193,7 @@ def exposed_seen(counts: Counts, odds: float, alpha: float, ends: Direction) -> 
     Of many windows some holds many members by chance: without a leak what is seen there would be nobody's share.
 
     Args:
-        counts: Counts of cells with an order.
-        odds: How many times as often as nonmembers members have to lie in the range.
         alpha: The error at which a window is shown to hold members more often than nonmembers.
-        ends: Which ends of the score are looked at; between them windows are in any case.
 
     Example:
         >>> from estimators import Counts
@@ -291,10 +278,7 @@ class Withheld:
 
         Args:
             exposures: For each query what it exposes; of a single one the name may be empty.
-            limits: Names of what is limited.
-            accepted: Whether exposure was accepted.
             one: What each of them is, in a word.
-            odd: Cautions about the records.
         """
         severe = {name: each for name, each in exposures.items() if each.severe}
         limited = not OF_EXPOSURE.isdisjoint(limits)
@@ -313,7 +297,7 @@ class Withheld:
     def because(self, plain: Decision | None) -> Because | None:
         """Why no pass stands: a code; None where the decision is that of the limits."""
         if (caution := unanswerable(plain, self.odd)) is not None:
-            return code_of(caution)
+            return cast("Because", caution.code)
         hides = plain is Decision.PASS and self.who and not (self.accepted or self.limited)
         return "exposed" if hides else None
 
@@ -350,9 +334,7 @@ class Withheld:
 def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Iterator[Caution]:
     """What is odd about the records of each query.
 
-    Args:
-        queries: Scores of each query under its name, or their counts.
-        clustered: Whether rows that belong together are known: such rows may repeat.
+    Where rows that belong together are known, such rows may repeat.
     """
     for each in queries.values():
         doubts = (each if isinstance(each, Counts) else finest(each)).doubts
@@ -370,12 +352,7 @@ def exposures_of(
     """For each query whether some members are out of nonmembers' reach; the limits of all queries hold together.
 
     Args:
-        queries: Scores of each query under its name, or their counts.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        direction: Which end of the scores speaks for membership.
         cluster: Whom each row belongs to, if some belong together: rows of which no two share a label are looked at.
-        seed: From which these rows are drawn.
     """
     same = same_order(queries)
     together = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / max(1, len(queries) - len(same))

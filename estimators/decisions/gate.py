@@ -210,10 +210,10 @@ def judge(
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_count("seed", seed, 0)
     if not limits:
-        raise OptionError("limits: got none, need at least 1", field="limits")
+        raise OptionError.about("limits", "got none, need at least 1")
     for limit in limits:
         if not isfinite(require_number("maximum", limit.maximum)):
-            raise OutOfRange("maximum: got no finite number", field="maximum")
+            raise OutOfRange.about("maximum", "got no finite number")
     adversaries = learned_by or LearnedTarget()
     submitted, every = data, None
     if cluster is not None:

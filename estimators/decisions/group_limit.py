@@ -70,10 +70,7 @@ class MaxGroupAdvantage:
         """
         most = require_number("max_group_advantage", self.maximum)
         if not -1.0 <= most <= 1.0:
-            raise OutOfRange(
-                f"max_group_advantage: got {most!r}, need a number between -1 and 1",
-                field="max_group_advantage",
-            )
+            raise OutOfRange.about("max_group_advantage", f"got {most!r}, need a number between -1 and 1")
         data = sample.every or sample.data
         learned = isinstance(self.target, LearnedTarget) or (self.target is None and is_vector(data))
         accepted = sample.adversaries.accept_learned_score if learned else None

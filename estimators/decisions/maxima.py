@@ -81,12 +81,7 @@ class GateSample:
         return data.n_members + data.n_nonmembers
 
     def advantage_ends(self, data: Scores | Counts, target: Target | None) -> Ends:
-        """Both ends of the advantage, by whole clusters if some were named.
-
-        Args:
-            data: The records, or their counts.
-            target: Which adversaries the interval speaks of.
-        """
+        """Both ends of the advantage, by whole clusters if some were named."""
         if self.every is None:
             return checked_ends(data, self.prior, target, self.seed)
         return checked_ends(self.every, self.prior, target, self.seed, cluster=self.cluster)
@@ -105,9 +100,6 @@ class GateSample:
         """What an interval says about a maximum; by a learned score it passes only if that was accepted.
 
         Args:
-            about: What is limited, in words.
-            estimate: Its estimate and interval.
-            maximum: The largest value that is acceptable.
             records: Records of both sides that would settle it, if that is known.
         """
         plain = decide(about, estimate, maximum, records, self.records)
@@ -121,15 +113,10 @@ class JudgedGroup:
     """What a limit on groups says of one of them.
 
     Attributes:
-        label: The group.
-        records: Its records, of both sides.
         estimate: What is limited, of this group; None if it cannot be judged.
-        decision: Pass, fail or inconclusive.
-        reason: Why, in words.
         records_needed: Records of this group alone that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         n_members: Its members; None where only targets are known.
-        n_nonmembers: Its nonmembers.
     """
 
     label: object
@@ -262,7 +249,7 @@ class MaxTpr:
         fine, most = sample.fine, errors.require_number("max_tpr", self.maximum)
         rate = errors.require_open_unit("at_fpr", self.fpr)
         if not 0.0 <= most <= 1.0:
-            raise errors.OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
+            raise errors.OutOfRange.about("max_tpr", f"got {most!r}, need a number from 0 to 1")
         ranges = errors.require_count("ranges", self.ranges)
         above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
         highest, lowest = tpr_at_most(fine, rate, above, ranges), 0.0
@@ -286,9 +273,8 @@ class MaxTpr:
         estimate = between(interval.lower, in_sample, interval.upper, interval)
         records = records_needed(estimate, most, sample.records)
         value = float(estimate.value or 0.0)
-        if (
-            records is not None and value > most
-        ):  # too few nonmembers show nothing at this rate, whatever the members
+        # too few nonmembers show nothing at this rate, whatever the members
+        if records is not None and value > most:
             with np.errstate(over="ignore"):  # at a rate of 1e-320
                 nonmembers = np.log((1.0 - OF_RANGES) * (1.0 - sample.below) / 4.0) / np.log1p(-rate)
             needed = np.ceil(nonmembers * sample.records / fine.n_nonmembers)
@@ -516,11 +502,11 @@ class MaxGroupRisk:
             and self.targets is None
             and not isinstance(self.groups, GroupTable)
         ):
-            raise errors.InputError("groups: counts hold no records, so they have no groups", field="groups")
+            raise errors.InputError.about("groups", "counts hold no records, so they have no groups")
         if sample.prior != 0.5:
-            raise errors.OptionError(
-                "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
-                field="max_group_risk",
+            raise errors.OptionError.about(
+                "max_group_risk",
+                "needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
             )
         (above, table), (_, split) = sample.ends(lambda confidence: self._risks(sample, confidence))
         interval = Interval(

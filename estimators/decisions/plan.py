@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import ceil
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -47,6 +47,12 @@ POWER = 0.8
 ENOUGH_CLUSTERS = 40
 """Fewer are limited by betting, which takes far more records."""
 
+DRIFT = "sides_differ"
+"""The code where a difference of the sides themselves may hide a leak."""
+
+ELSEWHERE = "released_elsewhere"
+"""The code where every released value of a column lies beyond all training and hold-out rows."""
+
 
 class Decision(StrEnum):
     """What an interval says about a threshold, equal to its word: ``decision == "fail"``.
@@ -72,6 +78,24 @@ class Decision(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
+def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
+    """The first caution by which no pass stands: the same records on both sides, rows of one person, and the like.
+
+    More of the same settles nothing. A fail stands: what is read off the records is read off them, whatever else they
+    are.
+
+    Example:
+        >>> from estimators.decisions.plan import Decision, unanswerable
+        >>> from estimators.statement import Caution
+        >>> odd = Caution("repeated_scores", "40 of the member scores repeat another one of their side")
+        >>> unanswerable(Decision.PASS, [odd]) is odd, unanswerable(Decision.FAIL, [odd])
+        (True, None)
+    """
+    if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
+        return None
+    return next((each for each in cautions if each.code in UNANSWERABLE), None)
+
+
 Because = Literal[
     "exposed",
     "sides_share_records",
@@ -84,6 +108,9 @@ Because = Literal[
 ]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""
+
+UNANSWERABLE = frozenset(get_args(Because)) - {"exposed"}
+"""Codes of cautions by which a question cannot be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +213,7 @@ def verdict(result: Advantage, max_advantage: float) -> Verdict:
     """
     most = require_number("max_advantage", max_advantage)
     if not -1.0 <= most <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {most!r}, need a number between -1 and 1")
     records = result.provenance.n_members + result.provenance.n_nonmembers
     total = None if result.class_rejected else records_needed(result.estimate, most, records)
     return judge_advantage(result, result.estimate, most, total)
@@ -266,11 +291,6 @@ def by_a_hair(outcome: Decision, threshold: float, below: Advantage) -> tuple[Ca
     """That another seed may decide otherwise: single orders of the records do not agree with their median.
 
     No pass hangs on the seed, as no upper end does.
-
-    Args:
-        outcome: What was decided.
-        threshold: The largest advantage that is acceptable.
-        below: The advantage whose lower end was held against it.
     """
     least, most = below.lower_by_order or (below.lower, below.lower)
     fails = outcome is Decision.FAIL and least <= threshold
@@ -298,11 +318,7 @@ def decide(
     """What an interval of anything says about a threshold.
 
     Args:
-        what: What is limited, in words.
-        estimate: Its interval.
-        threshold: The limit.
         records: Records of both sides that settle it if it is open; None if in practice no number of them does.
-        n_sent: Records of both sides that there are.
         scope: What the upper end alone is limited to, which a pass must not leave unsaid.
     """
     lower, upper, sure = estimate.lower, estimate.upper, percent(estimate.interval.confidence)
@@ -379,9 +395,6 @@ def plan_verdict(
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
 
-    Returns:
-        a ``Plan``.
-
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.
 
@@ -395,9 +408,7 @@ def plan_verdict(
     most = require_number("max_advantage", max_advantage)
 
     if not -1.0 <= most <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {most!r}, need a number between -1 and 1")
     purpose = f"to decide at a limit of {exactly(most)}"
     aim = _Decides(most)
     return _smallest(expected, prior, member_share, confidence, aim, purpose, design_effect, cluster_size)
@@ -411,12 +422,6 @@ def records_without_leak(
 
     Fewer cannot be expected to pass, whatever is true of them. The fewest are found by doubling and bisection, a few
     simulated samples each.
-
-    Args:
-        max_advantage: Largest advantage that is acceptable.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        member_share: Share of members among the records, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Example:
         >>> from estimators.decisions.plan import records_without_leak
@@ -466,7 +471,7 @@ def expected_design_effect(cluster_size: int, correlation: float) -> float:
     """
     require_count("cluster_size", cluster_size)
     if not 0.0 <= require_number("correlation", correlation) <= 1.0:
-        raise OutOfRange(f"correlation: got {correlation!r}, need a number from 0 to 1", field="correlation")
+        raise OutOfRange.about("correlation", f"got {correlation!r}, need a number from 0 to 1")
     return float(1.0 + (cluster_size - 1) * 2.0 / np.pi * np.arcsin(correlation))
 
 
@@ -490,9 +495,6 @@ def plan_width(
         design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
-
-    Returns:
-        a ``Plan``.
 
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.
@@ -566,7 +568,7 @@ def _smallest(
     share, confidence = require_open_unit("member_share", share), require_open_unit("confidence", confidence)
     require_count("cluster_size", cluster_size)
     if not 1.0 <= require_number("design_effect", design_effect) < MOST_RECORDS:
-        raise OutOfRange(f"design_effect: got {design_effect!r}, need at least 1", field="design_effect")
+        raise OutOfRange.about("design_effect", f"got {design_effect!r}, need at least 1")
     high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, aim, RUNS)
     if high is None:
         sentence = (

@@ -15,7 +15,7 @@ from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
-from estimators.optimum.answer import Advantage, ChangesLimit
+from estimators.optimum.answer import Advantage, ChangesLimit, without_upper
 from estimators.optimum.ends import Ends, checked_ends, upper_by_changes
 from estimators.optimum.fixed_set import SetAdvantage, on_set, require_drawn_singly
 from estimators.paper import (
@@ -188,9 +188,6 @@ def assess(
             allow for it; everything else is that of rows of which no two share a label, drawn at random.
         doubts: What is known to be odd about the records, such as ``dependent_rows`` of their columns.
 
-    Returns:
-        an ``Assessment``.
-
     Raises:
         MaceError: an option out of its range, or data that cannot be used.
 
@@ -208,12 +205,15 @@ def assess(
     require_data(data, Scores, Counts)
     options = options or AssessOptions()
     submitted, clustered = data, None
-    of_set = _set_named(options)
+    sizes = ("set_members", "set_nonmembers")
+    of_set = next((name for name in sizes if getattr(options, name) is not None), None)
     if of_set is not None:
         require_drawn_singly(data, options.target, clustered=cluster is not None, field=of_set)
     if cluster is not None:
         clustered = checked_ends(data, options.prior, options.target, options.seed, cluster=cluster)
-        data = _lone(clustered, data)
+        # of rows that come in clusters some that are independent; all, where no two share a label
+        if isinstance(clustered.validation, ClusteredEnds) and isinstance(data, Scores):
+            data = lone_of(clustered.validation.clusters, data, clustered.source.seed or 0)
     vector = isinstance(data, Scores) and data.dimension > 1
     counted = data if isinstance(data, Counts) else None if vector else finest(data)
     whole = data if counted is None or isinstance(options.target, LearnedTarget) else counted
@@ -324,19 +324,6 @@ def _by_changes(ends: Ends, ordered: Counts, options: AssessOptions) -> tuple[Ch
     return ends.upper_by_changes(options.confidence)
 
 
-def _set_named(options: AssessOptions) -> str | None:
-    """The first option that says how large the set is."""
-    names = ("set_members", "set_nonmembers")
-    return next((name for name in names if getattr(options, name) is not None), None)
-
-
-def _lone(ends: Ends, data: Scores | Counts) -> Scores | Counts:
-    """Of rows that come in clusters some that are independent; all, where no two share a label."""
-    if not isinstance(ends.validation, ClusteredEnds) or not isinstance(data, Scores):
-        return data
-    return lone_of(ends.validation.clusters, data, ends.source.seed or 0)
-
-
 def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
     """The advantage, its upper end withdrawn if what the ROC curve proves in the same answer exceeds it.
 
@@ -351,16 +338,10 @@ def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[Op
     most = max(proven, default=-1.0)
     if most <= result.upper:
         return result
-    message = (
-        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
-        "attackers that it covers; the upper end is therefore 1"
-    )
-    interval = replace(result.estimate.interval, upper=1.0)
-    return replace(
+    return without_upper(
         result,
-        estimate=replace(result.estimate, interval=interval),
-        class_rejected=True,
-        cautions=(Caution("resolution_rejected", message), *result.cautions),
+        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
+        "attackers that it covers; the upper end is therefore 1",
     )
 
 

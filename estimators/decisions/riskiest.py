@@ -18,18 +18,12 @@ from numpy.typing import NDArray
 from estimators.adversary.targets import Target
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.decisions.applicable import DRIFT
-from estimators.decisions.compare import (
-    Comparison,
-    RankedQuery,
-    asked_once,
-    compare,
-)
+from estimators.decisions.compare import Comparison, RankedQuery, asked_once, compare
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
-from estimators.decisions.plan import Because, Decision, opening, overall
+from estimators.decisions.plan import DRIFT, Because, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
@@ -104,12 +98,10 @@ class RiskiestLimit:
 
     Attributes:
         name: What is limited: ``advantage``, ``group_advantage``, ``tpr``, ``exposed`` or ``copies``.
-        maximum: The largest value that is acceptable.
         decision: Fail if it fails for one query, pass if it passes for all.
         query: The query that decides: of those that fail, or are open, the one with the highest lower end; of those
             that all pass, the one with the highest upper end.
         estimate: The number that is limited, for that query.
-        reason: Why, in words.
         records_needed: Records of both sides that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         cautions: What to know of it, such as too few records for any lower end.
@@ -147,20 +139,7 @@ def limits_of(
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
 ) -> tuple[AnyLimit, ...]:
-    """The limits that were asked for, their numbers in range.
-
-    Args:
-        max_advantage: Largest advantage that is acceptable, from -1 to 1; None for no such limit.
-        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, from 0 to 1; None for no such limit.
-        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
-        direction: Which end of the scores speaks for membership.
-        max_exposed: Largest share of members that may be exposed at ``at_precision``, from 0 to 1; None for no such
-            limit.
-        at_precision: How probable membership has to be for a member to count as exposed, above the prior.
-
-    Raises:
-        OutOfRange: a number out of its range.
-    """
+    """The limits that were asked for, their numbers in range; None is no such limit."""
     rate, precision = require_open_unit("at_fpr", at_fpr), require_open_unit("at_precision", at_precision)
     limits: list[AnyLimit] = []
     for name, maximum, least in (
@@ -169,7 +148,7 @@ def limits_of(
         ("max_exposed", max_exposed, 0.0),
     ):
         if maximum is not None and not least <= require_number(name, maximum) <= 1.0:
-            raise OutOfRange(f"{name}: got {maximum!r}, need a number from {least:g} to 1", field=name)
+            raise OutOfRange.about(name, f"got {maximum!r}, need a number from {least:g} to 1")
     if max_advantage is not None:
         limits.append(MaxAdvantage(max_advantage))
     if max_tpr is not None:
@@ -191,18 +170,11 @@ def judge_queries(
     """Hold every query against every limit; each has to be named before the records are looked at.
 
     Args:
-        limits: What is limited, as ``limits_of`` makes it.
-        queries: Scores of each query under its name, or their counts.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         further: How many further limits share the error and are judged elsewhere.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``; it is that of every query. The
             advantage is judged by all rows, any other limit by rows of which no two share a label, drawn at random.
-
-    Returns:
-        a ``RiskiestLimit`` for each limit.
 
     Example:
         >>> import numpy as np
@@ -234,25 +206,15 @@ def judge_queries(
 
 
 def require_groups(max_group_advantage: float | None, *, grouped: bool) -> None:
-    """Refuse a limit on groups where there are none, or that is no advantage.
-
-    Args:
-        max_group_advantage: Largest advantage within any group that is acceptable; None for no such limit.
-        grouped: Whether there are groups.
-
-    Raises:
-        OutOfRange: a number out of its range.
-        OptionError: no groups.
-    """
+    """Refuse a limit on groups where there are none, or that is no advantage."""
     if max_group_advantage is None:
         return
     if not -1.0 <= require_number("max_group_advantage", max_group_advantage) <= 1.0:
-        raise OutOfRange(
-            f"max_group_advantage: got {max_group_advantage!r}, need a number from -1 to 1",
-            field="max_group_advantage",
+        raise OutOfRange.about(
+            "max_group_advantage", f"got {max_group_advantage!r}, need a number from -1 to 1"
         )
     if not grouped:
-        raise OptionError("max_group_advantage: needs groups; name them", field="max_group_advantage")
+        raise OptionError.about("max_group_advantage", "needs groups; name them")
 
 
 def judge_groups(
@@ -269,15 +231,8 @@ def judge_groups(
     """Hold what every query gives away within every group against a limit.
 
     Args:
-        max_group_advantage: Largest advantage within any group that is acceptable, from -1 to 1.
-        queries: Scores of each query under its name.
         labels: The group of each record of the query of that name, members first.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         further: How many further limits share the error and are judged elsewhere.
-        cluster: Whom each row of every query belongs to, if some belong together, as in ``advantage``.
-        target: Which adversaries the upper ends speak of, as in ``advantage``.
 
     Example:
         >>> import numpy as np
@@ -304,19 +259,9 @@ def judge_groups(
 def compare_queries(
     queries: Mapping[str, Scores], prior: float = 0.5, confidence: float = 0.95, seed: int = 0
 ) -> Comparison:
-    """``compare`` that also takes a single query, which needs no correction.
-
-    Args:
-        queries: Scores of each query under its name.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-
-    Raises:
-        OptionError: no query.
-    """
+    """``compare`` that also takes a single query, which needs no correction."""
     if not queries:
-        raise OptionError("queries: got none, need at least 1", field="queries")
+        raise OptionError.about("queries", "got none, need at least 1")
     if len(queries) > 1:
         return compare(queries, prior, confidence=confidence, seed=seed)
     ((name, scores),) = queries.items()
@@ -325,11 +270,7 @@ def compare_queries(
 
 
 def most_exposed(exposures: Mapping[str, Exposure]) -> tuple[str, Exposure]:
-    """The query that exposes members most surely.
-
-    Args:
-        exposures: What ``exposures_of`` makes.
-    """
+    """The query that exposes members most surely."""
 
     def surely(name: str) -> tuple[bool, bool, float]:
         each = exposures[name]
@@ -350,15 +291,7 @@ def by_groups(
     """What the riskiest query says of each group; which one it is was read off, so all queries share the error.
 
     Args:
-        queries: Scores of each query under its name.
         comparison: Their ranking; queries of some of the records only are passed over.
-        labels: The group of each record, members first.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-
-    Returns:
-        the mean risk of each group, and the advantage within each.
     """
     in_order = asked_once({each.name: queries[each.name] for each in comparison.ranking})
     whole = [each for each in in_order.values() if each.n_members + each.n_nonmembers == len(labels)]
@@ -382,14 +315,10 @@ def verdict_of(
     """The decision over all limits; a fail of sides that differ without the model is ``fail, or drift``.
 
     Args:
-        limits: Each limit with its decision.
         split: Whether the sides differ anyway; None if that was not asked.
         what: What is audited: ``model`` or ``release``.
         control: The advantage of a score whose model saw neither side; None if there is no such score.
         exposures: What each query exposes, held together; a severe one leaves open what would be a pass.
-        accept_exposure: Whether such a pass was accepted.
-        odd: What is odd about the records.
-        prior: Probability that a record is a member before its score is seen.
     """
     if not limits:
         return AuditVerdict(None, False, "", "")
@@ -438,14 +367,7 @@ def _hidden_by_drift(
 
 
 def drift_beside(upper: float, maximum: float, gap: float, prior: float) -> Iterator[Caution]:
-    """That an upper end that keeps a limit says nothing beside sides which are shown to differ by so much.
-
-    Args:
-        upper: The upper end.
-        maximum: The largest advantage that is acceptable.
-        gap: What the sides differ by at least, without any leak.
-        prior: Probability that a record is a member before its score is seen.
-    """
+    """That an upper end that keeps a limit says nothing beside sides which are shown to differ by so much."""
     most = upper + 2.0 * (1.0 - prior) * gap
     if gap and most > maximum:
         yield Caution(

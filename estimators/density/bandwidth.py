@@ -6,7 +6,7 @@ on a uniform grid over the bulk of the records, so they cost milliseconds at a m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import gamma, pi, sqrt
 from typing import Protocol, runtime_checkable
 
@@ -61,9 +61,8 @@ class Sample:
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
         if not 1e-290 < points * step < 1e300:  # a width whose reciprocal overflows crashes fast-histogram
-            raise OutOfRange(
-                "bandwidth: records lie too close together or too far apart for a spread; change their unit",
-                field="bandwidth",
+            raise OutOfRange.about(
+                "bandwidth", "records lie too close together or too far apart for a spread; change their unit"
             )
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
@@ -141,10 +140,10 @@ class Fixed:
         """The width given; variances of densities have its powers up to twice the dimension, which must be numbers."""
         most = 10.0 ** (MOST_DIGITS // dimension)
         if not 1.0 / most <= self.width <= most:
-            raise OutOfRange(
-                f"bandwidth: got {self.width:g}, need between {1.0 / most:g} and {most:g} where a record has "
+            raise OutOfRange.about(
+                "bandwidth",
+                f"got {self.width:g}, need between {1.0 / most:g} and {most:g} where a record has "
                 f"{dimension} number{'s' * (dimension > 1)}",
-                field="bandwidth",
             )
         return self.width
 
@@ -191,13 +190,7 @@ class ImprovedSheatherJones:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The smallest root of t = xi gamma^[5](t), or Silverman's rule where there is none."""
-        _require_width(sample.deviation)
-        width = _fixed_point(sample)
-        if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
-            width = _fixed_point(closer)
-        if width is None:
-            return Silverman().choose(sample, dimension)
-        return _require_width(width * _dimension_factor(sample.size, dimension))
+        return _chosen_by(_fixed_point, sample, dimension)
 
     def rule(self, dimension: int = 1) -> str:
         """The paper that it is from."""
@@ -213,17 +206,22 @@ class LeastSquaresCV:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The lowest local minimum below the oversmoothed width."""
-        _require_width(sample.deviation)
-        width = _best_dip(sample)
-        if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
-            width = _best_dip(closer)
-        if width is None:
-            return Silverman().choose(sample, dimension)
-        return _require_width(width * _dimension_factor(sample.size, dimension))
+        return _chosen_by(_best_dip, sample, dimension)
 
     def rule(self, dimension: int = 1) -> str:
         """The papers that it is from."""
         return "by least-squares cross-validation (Rudemo 1982; Bowman 1984)"
+
+
+def _chosen_by(search: Callable[[Sample], float | None], sample: Sample, dimension: int) -> float:
+    """What a search finds, on a finer grid where it is too narrow for this one; Silverman's rule if it finds none."""
+    _require_width(sample.deviation)
+    width = search(sample)
+    if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
+        width = search(closer)
+    if width is None:
+        return Silverman().choose(sample, dimension)
+    return _require_width(width * _dimension_factor(sample.size, dimension))
 
 
 BANDWIDTHS: Mapping[str, Bandwidth] = {
@@ -339,9 +337,9 @@ def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:
 def _require_width(width: float) -> float:
     """Refuse a width that is no width: records that are all equal have no scale."""
     if not 0.0 < width < float("inf"):
-        raise OutOfRange(
-            f"bandwidth: got {width:g}, need a finite number above 0; equal records have no scale: "
+        raise OutOfRange.about(
+            "bandwidth",
+            f"got {width:g}, need a finite number above 0; equal records have no scale: "
             "read them as discrete or give a fixed bandwidth",
-            field="bandwidth",
         )
     return float(width)

@@ -67,10 +67,10 @@ class Line:
         start, length = float(places[0]), float(places[-1] - places[0])
         step = max(fine, length / (POINTS - 4))
         if step * FEWEST_STEPS > min(widths):
-            raise OutOfRange(
-                f"bandwidth: the records occupy a stretch of {length / min(widths):.3g} bandwidths, "
+            raise OutOfRange.about(
+                "bandwidth",
+                f"the records occupy a stretch of {length / min(widths):.3g} bandwidths, "
                 f"need at most {POINTS // FEWEST_STEPS}; use a wider one or read the score as discrete",
-                field="bandwidth",
             )
         return cls(start, step, fft.next_fast_len(int(length / step) + 4, real=True), inner, knots, places)
 

@@ -158,6 +158,5 @@ def alike_at_most(lengths: Integers, others: Integers, alpha: float) -> Integers
         before = top
     most = np.minimum(most, lengths)
     most = np.minimum.accumulate(most[::-1])[::-1]  # a shorter list has no more of them than a longer one
-    return np.asarray(
-        lengths + np.minimum.accumulate(most - lengths)
-    )  # which adds no more than its further records
+    # which adds no more than its further records
+    return np.asarray(lengths + np.minimum.accumulate(most - lengths))

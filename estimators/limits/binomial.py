@@ -144,10 +144,6 @@ def _binomial_law(trials: int, log_odds: float) -> tuple[int, Floats]:
     return first, np.exp(ways - x * np.logaddexp(0, -log_odds) - (trials - x) * np.logaddexp(0, log_odds))
 
 
-# --- excess -------------------------------------------------------------------------------------------------
-# How many hits on one side chance does not explain, exactly: those on the other side say what chance does.
-
-
 def excess_lower(hits: int, trials: int, other_hits: int, other_trials: int, alpha: float) -> int:
     """Lower limit of level 1 - alpha for how many of the hits were made on purpose.
 

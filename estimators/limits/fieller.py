@@ -35,9 +35,8 @@ def ratio_limits(
     """
     (e0, ea, ec), (h0, ha, hc) = numerator, denominator
     lowest, highest = ratio_range(numerator, denominator) if range_ is None else range_
-    if min(h0 + ha * i + hc * j for i in (0, 1) for j in (0, 1)) < -_slack(
-        denominator
-    ):  # not positive: negative
+    # not positive: negative
+    if min(h0 + ha * i + hc * j for i in (0, 1) for j in (0, 1)) < -_slack(denominator):
         e0, ea, ec, h0, ha, hc = -e0, -ea, -ec, -h0, -ha, -hc
     xa, na, xc, nc = np.broadcast_arrays(
         *(np.asarray(v, dtype=np.float64) for v in (hits_a, n_a, hits_c, n_c))

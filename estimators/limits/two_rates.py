@@ -75,9 +75,8 @@ class TwoRates:
         )
         a = np.sqrt(abs(slope_a)) / float(np.mean(n)) ** 0.25
         c = np.sqrt(abs(slope_c)) / float(np.mean(m)) ** 0.25
-        share = (
-            round(float(a / (a + c)), 3) if a + c > 0.0 else 0.5
-        )  # rounded: designs are kept for the next call
+        # rounded: designs are kept for the next call
+        share = round(float(a / (a + c)), 3) if a + c > 0.0 else 0.5
         return cls(x, n, y, m, min(max(share, 0.02), 0.98))
 
     @classmethod
@@ -141,12 +140,7 @@ class TwoRates:
         return rho.reshape(self.hits_a.shape)
 
     def largest_ratio(
-        self,
-        numerator: Linear,
-        denominator: Linear,
-        alpha: float,
-        range_: tuple[float, float],
-        least: float,
+        self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float], least: float
     ) -> float:
         """The largest of those limits, or ``least`` if none is above it."""
         form, rho, some = Ratio.of(numerator, denominator), np.array([least]), self

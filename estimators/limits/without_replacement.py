@@ -77,10 +77,7 @@ def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> f
     """Upper limit of level 1 - alpha for the sum of both totals, each times its worth.
 
     Args:
-        first: One side.
-        second: The other one.
         sample_sum: What the hits among the drawn stand for: the sum over sides of hits times ``sample_worth``.
-        alpha: Chance that the limit is below the truth, at most.
     """
     if first.whole > second.whole:  # totals of the fewer records are tried one by one
         first, second = second, first

@@ -172,9 +172,6 @@ def metric_optimum(
         reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again. Of
             rows that come in clusters it is that of all rows, and the counts are those of ``lone_rows``.
 
-    Returns:
-        a ``MetricEstimate``.
-
     Raises:
         MetricError: no metric at this prior, for example because every adversary has the same value.
         TooFewRecords: fewer than 3 records on a side.
@@ -193,8 +190,8 @@ def metric_optimum(
     require_count("seed", seed, 0)
     require_data(counts, Counts)
     if not isinstance(metric, Metric):
-        raise MetricError(
-            f"metric: got {type(metric).__name__}, need a Metric such as preset(name, prior)", field="metric"
+        raise MetricError.about(
+            "metric", f"got {type(metric).__name__}, need a Metric such as preset(name, prior)"
         )
     if bins is not None:
         require_count("bins", bins, 2)

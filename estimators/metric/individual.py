@@ -85,9 +85,6 @@ def individual_metric(
         cut: The rule. None: that of ``metric_optimum`` of the same counts and seed.
         reuse: The risks of the same counts, if there are any: their limits are taken.
 
-    Returns:
-        an ``IndividualMetric``.
-
     Example:
         >>> from estimators import Counts, individual_metric, preset
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
@@ -113,9 +110,8 @@ def individual_metric(
     values, on_threshold = metric.individual_value(posterior, cut), np.zeros(counts.size, dtype=np.bool_)
     if cut.threshold is not None:  # Theorem 4 asks that no cell stands there; precision's best one does
         on_threshold = (low <= cut.threshold) & (cut.threshold <= high) & ~unknown
-    if (
-        not threshold_known
-    ):  # the threshold may lie on either side of the whole interval, so either guess may be right
+    # the threshold may lie on either side of the whole interval, so either guess may be right
+    if not threshold_known:
         for guess in (Cut(None, above=True), Cut(None, above=False)):
             least, most = metric.individual_range(low, high, guess)
             lower = np.where(on_threshold, np.fmin(lower, least), lower)

@@ -29,9 +29,6 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
         parameters: What the metric needs besides, above 0: ``beta`` of ``f_beta`` (the weight of recall), ``w1`` to
             ``w4`` of ``weighted_accuracy`` (the weights of TP, TN, FP and FN). Each is 1 by default.
 
-    Returns:
-        a ``Metric``.
-
     Raises:
         UnknownName: a name or a parameter that is none; the text names the nearest.
 
@@ -48,7 +45,7 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
     entry = PRESETS[name]
     for key, value in parameters.items():
         if not entry.parameters:
-            raise UnknownName(f"{key}: {name} takes no parameter; remove it", field=key)
+            raise UnknownName.about(key, f"{name} takes no parameter; remove it")
         if key not in entry.parameters:
             raise UnknownName.among(f"parameter of {name}", key, entry.parameters)
         require_positive(key, value)
@@ -57,10 +54,8 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
     return Metric(name, **coefficients, at_prior=prior if entry.by_prior else None)
 
 
-def _linear(
-    a11: float, a10: float, a01: float, a00: float, b0: float = 1.0
-) -> Callable[[], dict[str, float]]:
-    return lambda: {"a11": a11, "a10": a10, "a01": a01, "a00": a00, "b0": b0}
+def _linear(a11: float, a10: float, a01: float, a00: float) -> Callable[[], dict[str, float]]:
+    return lambda: {"a11": a11, "a10": a10, "a01": a01, "a00": a00, "b0": 1.0}
 
 
 def every_metric() -> list[str]:

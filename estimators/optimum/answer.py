@@ -4,7 +4,7 @@ from estimators import statement
 from estimators.adversary.insample import FewChanges
 from estimators.adversary.targets import Target
 from estimators.clusters.ends import ClusterSummary
-from estimators.python.dataclass import dataclass, field
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counts import Counts
 
 ASSUMED = {"threshold": 1, "two_sided": 2}
@@ -202,3 +202,14 @@ class ChangesLimit:
 def times(changes: int) -> str:
     """How often at most, in words."""
     return {0: "never", 1: "at most once", 2: "at most twice"}.get(changes, f"at most {changes} times")
+
+
+def without_upper(result: Advantage, message: str) -> Advantage:
+    """The upper end withdrawn, as something else in the same answer shows more."""
+    interval = replace(result.estimate.interval, upper=1.0)
+    return replace(
+        result,
+        estimate=replace(result.estimate, interval=interval),
+        class_rejected=True,
+        cautions=(statement.Caution("resolution_rejected", message), *result.cautions),
+    )

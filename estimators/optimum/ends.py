@@ -276,9 +276,8 @@ def _clustered(
         alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
         return replace(plain, clusters=alone)
     if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
-        raise OptionError(
-            "cluster: a learned adversary does not allow for clusters; give one number a record",
-            field="cluster",
+        raise OptionError.about(
+            "cluster", "a learned adversary does not allow for clusters; give one number a record"
         )
     target = target or CellsTarget()
     fine = _finest(data, target)
@@ -316,8 +315,6 @@ def upper_by_changes(
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         changes: At how many changes to state the upper end, each at least 0.
 
     Returns:

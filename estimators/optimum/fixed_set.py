@@ -137,9 +137,6 @@ def advantage_on_set(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``SetAdvantage``.
-
     Raises:
         OutOfRange: fewer records in the set than were scored.
         OptionError: vectors of which a score would be learned.
@@ -203,15 +200,15 @@ def require_drawn_singly(
 ) -> None:
     """Refuse rows that belong together, and a score that is learned from the records that would judge it."""
     if clustered:
-        raise OptionError(
-            f"{field}: goes with records that were drawn from the set one by one, not by cluster; name one of both",
-            field=field,
+        raise OptionError.about(
+            field,
+            "goes with records that were drawn from the set one by one, not by cluster; name one of both",
         )
     if isinstance(target, LearnedTarget) or (target is None and is_vector(data)):
-        raise OptionError(
-            f"{field}: on a fixed set there is no interval for a learned score; score each record by one number, "
+        raise OptionError.about(
+            field,
+            "on a fixed set there is no interval for a learned score; score each record by one number, "
             "or ask for cells (CellsTarget, estimator histogram)",
-            field=field,
         )
 
 
@@ -219,15 +216,14 @@ def _require_whole(name: str, whole: int, scored: int, side: str) -> None:
     """Refuse a set that is smaller than what was scored, or so large that it need not be told."""
     whole = require_count(name, whole)
     if whole < scored:
-        raise OutOfRange(
-            f"{name}: got {whole}, but {scored} {side} were scored; need how many the whole set has",
-            field=name,
+        raise OutOfRange.about(
+            name, f"got {whole}, but {scored} {side} were scored; need how many the whole set has"
         )
     if whole > MOST:
-        raise OutOfRange(
-            f"{name}: got {whole}, need at most {MOST}; records drawn from so large a set are as good as independent: "
+        raise OutOfRange.about(
+            name,
+            f"got {whole}, need at most {MOST}; records drawn from so large a set are as good as independent: "
             "leave it out",
-            field=name,
         )
 
 

@@ -35,12 +35,6 @@ SHUFFLES, RECORDS = 4, 2**13
 def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, prior: float) -> float:
     """Mean of W_N over all ways to share the labels out among these records.
 
-    Args:
-        pooled: Records of either side in each cell.
-        n_members: Member records in all.
-        n_nonmembers: Nonmember records in all.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-
     Example:
         >>> import numpy as np
         >>> from estimators.optimum.null_level import null_of_cells
@@ -61,12 +55,6 @@ def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, 
 def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, prior: float) -> float:
     """Mean of U_N, nearly, if labels say nothing about these records.
 
-    Args:
-        scores: Scores of both sides (``Scores.of``), numbers.
-        densities: Their kernel densities, from ``densities_of``.
-        bandwidth: The rule that chose how wide the kernels are.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
@@ -83,9 +71,8 @@ def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, 
     sizes = densities.n_members, densities.n_nonmembers
     narrow, wide = sorted(h * n**rate for h, n in zip(densities.volumes, sizes, strict=True))
     points = isinstance(densities, PointDensities)  # so few records in a kernel that nothing is normal
-    if (
-        wide <= ALIKE * narrow and not points
-    ):  # of many records, whatever the widths differ by for the sizes of the sides alone
+    # of many records, whatever the widths differ by for the sizes of the sides alone
+    if wide <= ALIKE * narrow and not points:
         return _of_one_density(densities, prior)
     n1, rng = scores.n_members, np.random.default_rng(0)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64, copy=False)

@@ -76,9 +76,6 @@ def algorithm_1(
         reading: How a continuous score is read: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``. None: kernel densities
             with Scott's bandwidth.
 
-    Returns:
-        a ``PaperAdvantage``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
@@ -144,12 +141,7 @@ def continuous_advantage(
     densities = densities_of(scores, bandwidth, seed)
     value, cautions = densities.advantage(prior), []
     if isinstance(densities, LineDensities) and densities.atoms.size:
-        cautions.append(
-            Caution(
-                "atoms",
-                f"{densities.atoms.size} {ATOMS}",
-            )
-        )
+        cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
     if isinstance(densities, PointDensities):
         error = densities.standard_error(prior)
         cautions.append(

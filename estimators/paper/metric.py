@@ -69,9 +69,6 @@ def paper_metric(
             None: kernel densities with Scott's bandwidth, or slices where these scores have none; counts by their
             cells.
 
-    Returns:
-        a ``PaperMetric``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, preset
@@ -128,9 +125,8 @@ def paper_metrics(
     except (NotFinite, OutOfRange):
         if reading is not None:
             raise
-        return paper_metrics(
-            data, metrics, prior, seed, EqualWidth()
-        )  # scores at the ends of what a float holds
+        # scores at the ends of what a float holds
+        return paper_metrics(data, metrics, prior, seed, EqualWidth())
 
 
 def algorithm_2(
@@ -298,9 +294,6 @@ def record_metric(
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: How a continuous score is read, as for ``risk``.
-
-    Returns:
-        a ``RecordMetric``.
 
     Example:
         >>> from estimators import Scores, preset

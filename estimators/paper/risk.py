@@ -235,9 +235,6 @@ def record_risk(
             with Scott's bandwidth; categories and counts by their cells.
         targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
 
-    Returns:
-        a ``RecordRisk``.
-
     Raises:
         InputError: kernel densities of categories or of counts.
 
@@ -259,7 +256,11 @@ def record_risk(
             points = np.concatenate([data.members, data.nonmembers]).astype(np.float64)
         else:
             points = np.asarray(targets_of(targets, None), dtype=np.float64)
-            _require_dimension(points, data.dimension)
+            width = 1 if points.ndim == 1 else points.shape[1]
+            if width != data.dimension:
+                raise DimensionMismatch(
+                    f"targets have dimension {width}, the records {data.dimension}", field="targets"
+                )
         cautions = []
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
@@ -281,9 +282,7 @@ def record_risk(
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
-        raise TooFewRecords(
-            "targets: counts hold no records; give the scores to state the risk of", field="targets"
-        )
+        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
     sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
     risk = discrete_risk(counts, prior, confidence, slices=sliced)
     if not isinstance(counts.cells, Lattice):
@@ -324,9 +323,3 @@ def cells_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Coun
     if data.query is Query.DISCRETE:
         return by_category(data)
     return by_lattice(data, reading.bins if isinstance(reading, EqualWidth) else EqualWidth().bins)
-
-
-def _require_dimension(points: Floats, dimension: int) -> None:
-    width = 1 if points.ndim == 1 else points.shape[1]
-    if width != dimension:
-        raise DimensionMismatch(f"targets have dimension {width}, the records {dimension}", field="targets")

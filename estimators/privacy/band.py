@@ -87,9 +87,6 @@ def roc_band(
         rates: The false positive rates to state, each strictly between 0 and 1. None: sixty along the curve, from
             1/10,000 on.
 
-    Returns:
-        a ``RocBand``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, roc_band

@@ -40,9 +40,6 @@ def tpr_at_most(counts: Counts, fpr: float, alpha: float, ranges: int = RANGES) 
     """Upper end of level 1 - alpha for the share of members in the best set whose share of nonmembers is at most fpr.
 
     Args:
-        counts: Counts of both sides.
-        fpr: The false positive rate.
-        alpha: The error of the upper end.
         ranges: Of how many ranges, or labels, a set consists at most.
 
     Example:
@@ -58,11 +55,6 @@ def tpr_at_most(counts: Counts, fpr: float, alpha: float, ranges: int = RANGES) 
 
 def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
     """An upper bound on the members in a set of so few ranges, or labels, that holds at most so many nonmembers.
-
-    Args:
-        counts: Counts of both sides.
-        nonmembers: Nonmembers that it may hold.
-        ranges: Of how many ranges, or labels, it consists at most.
 
     Example:
         >>> from estimators import Counts
@@ -111,9 +103,6 @@ def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
 def joined_cells(counts: Counts) -> tuple[Integers, Integers]:
     """Both sides of the cells, of which neighbours are joined that hold members alone, or nonmembers alone.
 
-    Args:
-        counts: Counts of cells with an order.
-
     Example:
         >>> from estimators import Counts
         >>> from estimators.privacy.best_set import joined_cells
@@ -129,11 +118,6 @@ def joined_cells(counts: Counts) -> tuple[Integers, Integers]:
 
 def tpr_at_least(counts: Counts, fpr: float, alpha: float) -> float:
     """Lower end of level 1 - alpha of the same, by one range or label.
-
-    Args:
-        counts: Counts of both sides.
-        fpr: The false positive rate.
-        alpha: The error of the lower end.
 
     Example:
         >>> from estimators import Counts
@@ -153,10 +137,6 @@ def tpr_at_least(counts: Counts, fpr: float, alpha: float) -> float:
 
 def tpr_seen(counts: Counts, fpr: float) -> float:
     """The same as it was seen, which reads a little high for having been searched for.
-
-    Args:
-        counts: Counts of both sides.
-        fpr: The false positive rate.
 
     Example:
         >>> from estimators import Counts

@@ -67,11 +67,7 @@ class Windows:
 
 
 def fullest_windows(counts: Counts) -> Windows:
-    """The windows that hold most members, of those that lie between two of the nonmembers.
-
-    Args:
-        counts: Counts of cells with an order.
-    """
+    """The windows that hold most members, of those that lie between two of the nonmembers."""
     unit = -(-counts.n_nonmembers // RANKS)
     bounds = counts.n_nonmembers // unit
     span = np.array([each for each in SPANS if each < bounds], dtype=np.int64)

@@ -194,9 +194,6 @@ def check_claim(
             makes the bound sharper; it has to be known before the scores are looked at.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``ClaimCheck``.
-
     Example:
         >>> from estimators import Counts
         >>> from estimators.privacy.epsilon import check_claim
@@ -235,9 +232,6 @@ def epsilon_lower_bound(
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
             makes the bound sharper; it has to be known before the scores are looked at.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-
-    Returns:
-        an ``EpsilonBound``.
 
     Example:
         >>> from estimators import Counts

@@ -183,8 +183,6 @@ class NonmemberTail:
 
     Attributes:
         direction, label: As in ``Tail``.
-        members: How many of the members lie in it.
-        nonmembers: How many of the nonmembers do.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
         low, high: As in ``Tail``.
 
@@ -323,9 +321,6 @@ def exposure(
             makes the limits at that end sharper; it has to be known before the scores are looked at. What lies between
             both ends is looked at in any case.
 
-    Returns:
-        an ``Exposure``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, exposure
@@ -346,15 +341,11 @@ def exposure(
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     candidates, others = (
         ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
-        for side, shares, end in (
-            (counts, OF_MEMBERS, ends),
-            (turned, OF_NONMEMBERS, OPPOSITE[ends]),
-        )
+        for side, shares, end in ((counts, OF_MEMBERS, ends), (turned, OF_NONMEMBERS, OPPOSITE[ends]))
     )
     tail, alarm, severe, members_epsilon = _exposing(counts, candidates, prior)
-    level = (
-        float(candidates.levels[0]) if len(candidates.levels) else 0.0
-    )  # of the purest tail, or of any label
+    # of the purest tail, or of any label
+    level = float(candidates.levels[0]) if len(candidates.levels) else 0.0
     return Exposure(
         tail,
         _of_nonmembers(turned, others),
@@ -398,10 +389,7 @@ def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: D
     """Tails at the ends that are asked for, then windows between both ends.
 
     Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all of them share.
         shares: The part of it that tails have, and that windows have.
-        ends: Which ends of the score are looked at.
     """
     tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
     return _Candidates(
@@ -414,12 +402,7 @@ def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: D
 
 
 def windows_of(counts: Counts, alpha: float) -> _Candidates:
-    """The fullest window of every number of nonmembers that it may hold.
-
-    Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all windows share.
-    """
+    """The fullest window of every number of nonmembers that it may hold."""
     windows = fullest_windows(counts)
     at = zip(windows.first.tolist(), windows.behind.tolist(), strict=True)
     return _Candidates(
@@ -432,13 +415,7 @@ def windows_of(counts: Counts, alpha: float) -> _Candidates:
 
 
 def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
-    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers.
-
-    Args:
-        counts: Counts of cells with an order.
-        alpha: The error that all tails share.
-        ends: Which ends of the score are looked at.
-    """
+    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     members, nonmembers = counts.members.cumsum(), counts.nonmembers.cumsum()
     most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)
@@ -463,7 +440,7 @@ def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
 
 def _labels(counts: Counts, alpha: float) -> _Candidates:
     """Each label or cell by itself; of those with as many nonmembers only the one with most members can say most."""
-    labels = _labels_seen(counts)
+    labels = int(np.count_nonzero(counts.pooled))
     if labels < 2:
         nothing = np.zeros(0, dtype=np.int64)
         return _Candidates([], nothing, nothing, nothing, np.zeros(0))
@@ -482,10 +459,6 @@ def _labels(counts: Counts, alpha: float) -> _Candidates:
 def _has_labels(counts: Counts) -> bool:
     """Whether cells without an order have labels; those of vectors have none."""
     return isinstance(counts.cells, Categories)
-
-
-def _labels_seen(counts: Counts) -> int:
-    return int(np.count_nonzero(counts.pooled))
 
 
 def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool, bool, float]:

@@ -83,10 +83,7 @@ class BestPrecision:
 
 
 def best_precision(
-    data: Scores | Counts,
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    shares: Sequence[float] = SHARES,
+    data: Scores | Counts, prior: float = 0.5, confidence: float = 0.95, shares: Sequence[float] = SHARES
 ) -> list[BestPrecision]:
     """The best precision of a cut that accuses at least a share of the members.
 
@@ -97,9 +94,6 @@ def best_precision(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Each share has its own:
             decide before a look which one counts.
         shares: The least shares of the members that a cut accuses, each above 0 and at most 1.
-
-    Returns:
-        a ``BestPrecision`` for each share.
 
     Example:
         >>> import numpy as np
@@ -159,9 +153,8 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
         return bool(below[at, 0] + few <= level)
 
     least = 1.0
-    for at in np.argsort(
-        ((accused + 3.0 * np.sqrt(accused) + 6.0) / ranks)[:, 0]
-    ):  # the likely smallest first
+    # the likely smallest first
+    for at in np.argsort(((accused + 3.0 * np.sqrt(accused) + 6.0) / ranks)[:, 0]):
         if not is_refuted(least, at):
             continue
         low, high = 0.0, 1.0  # what is not refuted, and what is

@@ -158,9 +158,6 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         counts: Counts of both sides over cells with an order; a higher score means member.
         points: Most vertices that are kept, at least 8.
 
-    Returns:
-        a ``RocCurve``.
-
     Raises:
         IncompatibleCells: categories, which have no order.
 
@@ -257,7 +254,6 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
     Args:
         scores: Scores of both sides (``Scores.of``) with an order; a higher score means member.
         cluster: Whom each row belongs to: a label for each row, members' rows first, or two columns that cross.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Returns:
         an ``AreaUnderCurve``; ``auc`` of the scores where no two rows share a label.
@@ -318,9 +314,6 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
         fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
-    Returns:
-        an ``OperatingPoint``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
@@ -351,9 +344,6 @@ def operating_points(
         rates: The false positive rates, each strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of each
             point by itself.
-
-    Returns:
-        an ``OperatingPoint`` for each rate.
 
     Example:
         >>> from estimators import Counts

@@ -80,10 +80,6 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
 
     Python says a ``FutureWarning`` once for each place in a program. Both names at once are a ``TypeError``.
 
-    Args:
-        former: What the keyword was called.
-        current: What it is called.
-
     Example:
         >>> import warnings
         >>> from estimators.python.renamed import renamed
@@ -122,12 +118,7 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
 
 
 def notice(former: str, current: str) -> str:
-    """What is said of a former name, by every door alike.
-
-    Args:
-        former: What it was called.
-        current: What it is called.
-    """
+    """What is said of a former name, by every door alike."""
     return f"{former} is called {current} now; its former name will be dropped in a later version"
 
 

@@ -352,9 +352,6 @@ def mean_risk(
         bins: The number of cells that the risk was asked at. None: as the advantage chooses.
         cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
 
-    Returns:
-        a ``MeanRisk``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, individual_risk, mean_risk

@@ -237,9 +237,7 @@ def flag_members(
     require_open_unit("rate", rate)
     tau = 2.0 * prior - 1.0 if threshold is None else require_number("threshold", threshold)
     if not -1.0 < tau < 1.0:
-        raise OutOfRange(
-            f"threshold: got {tau!r}, need a number strictly between -1 and 1", field="threshold"
-        )
+        raise OutOfRange.about("threshold", f"got {tau!r}, need a number strictly between -1 and 1")
     multiplicity = over or OverRecords()
     share = counts.member_share if threshold is None else sample_share(counts, prior, tau)
     p_values = binomial_tail(counts.members, counts.pooled, share)

@@ -104,7 +104,7 @@ class GroupTable:
             InvalidCounts: a label twice, numbers of another length, or that do not add up to those of all.
         """
         if isinstance(labels, list) and len({isinstance(label, str) for label in labels}) > 1:
-            raise MixedTypes("groups: labels must be all text or all numbers", field="groups")
+            raise MixedTypes.about("groups", "labels must be all text or all numbers")
         names = labels_of(labels, "groups")
         _require_few(names, counts.cells)
         order = np.argsort(names, kind="stable")
@@ -244,7 +244,7 @@ def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
 def codes_of(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:
     """Distinct labels in order, and the place of each record's label among them."""
     if labels.ndim != 1 or len(labels) != length:
-        raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
+        raise DimensionMismatch.about("groups", f"got {labels.size} labels for {length} records")
     if labels.dtype.kind == "U":  # by hashing: sorting millions of texts takes far longer than finding few
         texts = labels.tolist()
         names = sorted(set(texts))
@@ -254,7 +254,7 @@ def codes_of(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.gener
     try:
         distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:
-        raise MixedTypes("groups: labels must be all text or all numbers", field="groups") from None
+        raise MixedTypes.about("groups", "labels must be all text or all numbers") from None
     return distinct, code.reshape(-1).astype(np.int64)
 
 

@@ -280,9 +280,6 @@ def individual_risk(
         cluster: Whom each record belongs to, if some belong together, as in ``advantage``. The risk of every record is
             then stated as before, from records of which no two share a label, drawn at random.
 
-    Returns:
-        an ``IndividualRisk``.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, individual_risk
@@ -325,9 +322,7 @@ def individual_risk(
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
-        raise TooFewRecords(
-            "targets: counts hold no records; give the scores to state the risk of", field="targets"
-        )
+        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
     table = None
     if groups is not None:
         both = cells.simultaneous

@@ -44,15 +44,7 @@ class GroupAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class GroupEnds:
-    """Both ends of a group's own advantage, at any level; None where its records cannot be judged.
-
-    Attributes:
-        label: The group.
-        n_members: Its members.
-        n_nonmembers: Its nonmembers.
-        ends: Both ends, by its own records alone.
-        cautions: What to know of it, such as how few records it has.
-    """
+    """Both ends of a group's own advantage, at any level; None where its records cannot be judged."""
 
     label: object
     n_members: int
@@ -131,19 +123,14 @@ def ends_by_group(
     """Both ends of each group's own advantage, in sorted order of the labels.
 
     Args:
-        data: Scores of both sides, or their counts.
         groups: A label for each record, members first; of counts, the table of their groups.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        target: Which adversaries the upper end speaks of, as in ``advantage``.
-        cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
     """
     if isinstance(data, Scores) and not isinstance(groups, GroupTable):
         return tuple(_of_records(data, groups, prior, seed, target, cluster))
     if isinstance(data, Counts) and isinstance(groups, GroupTable):
         return tuple(_of_counts(data, groups, prior, seed, target))
     need = "the counts of each group" if isinstance(data, Counts) else "a label for each record"
-    raise InputError(f"groups: need {need}", field="groups")
+    raise InputError.about("groups", f"need {need}")
 
 
 def shared_level(groups: Sequence[GroupEnds], confidence: float) -> float:

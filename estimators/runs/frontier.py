@@ -140,9 +140,6 @@ def frontier(
         cluster: Whom each row belongs to, as in ``advantage``; it is that of every candidate.
         accept_exposure: Whether a candidate may pass beside a severe exposure.
 
-    Returns:
-        a ``Frontier``.
-
     Raises:
         DimensionMismatch: not a utility for each candidate.
         OutOfRange: a number out of its range.
@@ -159,18 +156,16 @@ def frontier(
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if not -1.0 <= max_advantage <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if len(utility) != len(candidates):
         message = f"utility: got {len(utility)} numbers, need one for each of {len(candidates)} candidates, in order"
         raise DimensionMismatch(message, field="utility")
     if not all(map(isfinite, utility)):
-        raise OutOfRange("utility: need finite numbers", field="utility")
+        raise OutOfRange.about("utility", "need finite numbers")
     require_count("starts", starts)
     if starts > (len(candidates) if is_ordered else 1):
-        raise OptionError(
-            "starts: need at most one for each candidate, and an order that was declared", field="starts"
+        raise OptionError.about(
+            "starts", "need at most one for each candidate, and an order that was declared"
         )
     queries = {name: each if isinstance(each, Mapping) else {name: each} for name, each in candidates.items()}
     every = {

@@ -210,7 +210,7 @@ def advantage_series(
         [('epoch 1', 'pass'), ('epoch 5', 'pass'), ('epoch 20', 'fail')]
     """
     if not isinstance(steps, Mapping):
-        raise OptionError("steps: need a mapping from names to scores", field="steps")
+        raise OptionError.about("steps", "need a mapping from names to scores")
     named = [(name, each if isinstance(each, Mapping) else {name: each}) for name, each in steps.items()]
     return judge_series(
         named,
@@ -238,24 +238,15 @@ def judge_series(
     """``advantage_series`` of steps that are made one after the other, so that no two are held at once.
 
     Args:
-        steps: Each step's label and queries, in order.
-        number: How many there are.
-        max_advantage: Largest advantage that is acceptable, from -1 to 1.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all steps
             hold together with it.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        assumes: What has to be true of the records.
-        cluster: Whom each row of every query belongs to, as in ``advantage``.
         accept_exposure: Whether a step may pass beside a severe exposure; None where that is seen to elsewhere.
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
-        raise OutOfRange(
-            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
-        )
+        raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if number < 1:
-        raise OptionError("steps: got none, need at least 1", field="steps")
+        raise OptionError.about("steps", "got none, need at least 1")
     alpha, within = (1.0 - confidence) / 2.0, True
     together = 1.0 - (1.0 - confidence) / number
     judged: list[Step] = []
@@ -281,12 +272,7 @@ def judge_series(
 
 
 def without_pass(step: Step, withheld: Withheld) -> Step:
-    """The step, its pass withheld where it would hide a severe exposure.
-
-    Args:
-        step: A step with its decision.
-        withheld: What its queries expose.
-    """
+    """The step, its pass withheld where it would hide a severe exposure."""
     because = withheld.because(step.decision)
     if step.decision is None or because is None:
         return step
@@ -298,15 +284,7 @@ def without_pass(step: Step, withheld: Withheld) -> Step:
 def riskiest_ends(
     queries: Queries, prior: float, seed: int, what: str, cluster: Labels | None = None
 ) -> dict[str, Ends]:
-    """Both ends of each query, at any level; of queries that order the records alike those of the first.
-
-    Args:
-        queries: Scores or counts of each query under its name.
-        prior: Probability that a record is a member before its score is seen.
-        seed: Whole number from which everything random is drawn.
-        what: Of what they are queries, in words.
-        cluster: Whom each row of every query belongs to, as in ``advantage``.
-    """
+    """Both ends of each query, at any level; of queries that order the records alike those of the first."""
     if not queries:
         raise OptionError(f"{what}: there is no query, need at least 1", field="queries")
     for name, scores in queries.items():
@@ -326,25 +304,18 @@ def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:
     return max(sound_upper(each, alpha) for each in ends.values())
 
 
-def riskiest_lower(ends: Mapping[str, Ends], alpha: float) -> float:
-    """The lower end likewise; any of the queries may be the one that errs, so that they share the error."""
-    return max(each.lower(alpha / len(ends)) for each in ends.values())
-
-
 def riskiest_estimate(
     ends: Mapping[str, Ends], alpha: float, confidence: float, assumes: str
 ) -> tuple[str, Estimate]:
     """The query with the largest estimate, and the largest advantage with both ends of level 1 - alpha.
 
     Args:
-        ends: Both ends of each query, at any level.
-        alpha: The error of either end.
         confidence: What is said of the interval, which may hold together with others.
-        assumes: What has to be true of the records.
     """
     answers = {name: each.at(1.0 - 2.0 * alpha) for name, each in ends.items()}
     query = max(answers, key=lambda name: answers[name].value)
-    lower, upper = riskiest_lower(ends, alpha), riskiest_upper(ends, alpha)
+    # any of the queries may be the one that errs below: they share the error
+    lower, upper = max(each.lower(alpha / len(ends)) for each in ends.values()), riskiest_upper(ends, alpha)
     top = answers[query].estimate.interval.guarantee
     guarantee = Guarantee(
         f"the largest of {len(ends)} queries' advantages, each as: {top.covers}"

@@ -81,9 +81,7 @@ class NoisySteps:
         errors.require_count("steps", self.steps)
         rate = errors.require_number("sampling_rate", self.sampling_rate)
         if not 0.0 < rate <= 1.0:
-            raise errors.OutOfRange(
-                f"sampling_rate: got {rate!r}, need a number above 0 and up to 1", field="sampling_rate"
-            )
+            raise errors.OutOfRange.about("sampling_rate", f"got {rate!r}, need a number above 0 and up to 1")
 
     def promise(self, adjacency: Adjacency, delta: float | None = None) -> Promise:
         """What it comes to: exactly mu-GDP where every record is in every step, else what the accountant finds.
@@ -172,24 +170,19 @@ def curve_of(accountant: Any, delta: float | None = None) -> DpCurve:
             deltas = [float(getattr(accountant, deltas_at)(epsilon)) for epsilon in EPSILONS]
             at = () if delta is None else _pair(float(getattr(accountant, epsilon_at)(delta)), delta)
             return _curve([*zip(EPSILONS, deltas, strict=True), *at])
-    raise errors.OptionError(
-        f"curve: {type(accountant).__name__} says no delta; need an accountant of dp_accounting, or pairs",
-        field="curve",
+    raise errors.OptionError.about(
+        "curve", f"{type(accountant).__name__} says no delta; need an accountant of dp_accounting, or pairs"
     )
 
 
 def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     if not points:
-        raise errors.OutOfRange("rdp: got no orders, need at least one", field="rdp")
+        raise errors.OutOfRange.about("rdp", "got no orders, need at least one")
     for at, (order, epsilon) in enumerate(points):
         if not 1.0 <= errors.require_number("rdp", order) < float("inf"):
-            raise errors.OutOfRange(
-                "rdp: need every order to be a finite number of at least 1", field="rdp", index=at
-            )
+            raise errors.OutOfRange.about("rdp", "need every order to be a finite number of at least 1", at)
         if not 0.0 <= errors.require_number("rdp", epsilon) < float("inf"):
-            raise errors.OutOfRange(
-                "rdp: need every epsilon to be a finite number of at least 0", field="rdp", index=at
-            )
+            raise errors.OutOfRange.about("rdp", "need every epsilon to be a finite number of at least 0", at)
     return [float(order) for order, _ in points], [float(epsilon) for _, epsilon in points]
 
 
@@ -244,6 +237,5 @@ def _accountant(name: str, field: str) -> Any:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
         raise errors.NotInstalled(
-            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'",
-            field=field,
+            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'", field=field
         ) from None

@@ -129,11 +129,16 @@ class Agreement:
         sure, against = percent(self.confidence), self._which("no")
         if against:
             worst = against[0]
+            average = (
+                f" of one run ({at_most(worst.ceiling)} on average)"
+                if worst.in_one_run > worst.ceiling
+                else ""
+            )
             return (
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
                 f"{at_least(worst.estimate.lower, beyond=worst.in_one_run)}, and the claim allows "
-                f"{at_most(worst.in_one_run)}{self._on_average(worst)}, {self._assumption(worst)}. "
+                f"{at_most(worst.in_one_run)}{average}, {self._assumption(worst)}. "
                 f"Baseline of the advantage: {self.baseline:.3f}."
             )
         agreed = len(self._which("yes"))
@@ -143,9 +148,6 @@ class Agreement:
             f"{len(self.rows) - agreed} are open; all intervals hold together with {sure} "
             f"confidence. Baseline of the advantage: {self.baseline:.3f}."
         )
-
-    def _on_average(self, row: Row) -> str:
-        return f" of one run ({at_most(row.ceiling)} on average)" if row.in_one_run > row.ceiling else ""
 
     @staticmethod
     def _assumption(row: Row) -> str:

@@ -96,7 +96,7 @@ def gaussian_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     shift = gaussian_shift(epsilon, delta)
     sigma = sensitivity / shift if shift > 0.0 else inf
     if not sigma < inf:
-        raise OutOfRange("delta: so small that no float is noise enough", field="delta")
+        raise OutOfRange.about("delta", "so small that no float is noise enough")
     return sigma if sensitivity / sigma <= shift else float(np.nextafter(sigma, np.inf))
 
 

@@ -29,7 +29,7 @@ def how_many(records: int, size: int) -> int:
     """C(records, size)."""
     records, size = require_count("records", records), require_count("size", size, 0)
     if size > records:
-        raise TooFewRecords(f"records: got {records}, need at least {size}", field="records")
+        raise TooFewRecords.about("records", f"got {records}, need at least {size}")
     return comb(records, size)
 
 
@@ -38,10 +38,10 @@ def require_few(records: int, size: int, instead: str, most: int = MOST) -> int:
     powers = _powers(require_count("records", records), require_count("size", size, 0))
     if powers > BEYOND or how_many(records, size) > most:
         ways = f"more than 10^{BEYOND:.0f}" if powers > BEYOND else f"{how_many(records, size):,}"
-        raise TooManySubsets(
-            f"records: {size} of {records} can be chosen in {ways} ways, and at most {most:,} can be "
+        raise TooManySubsets.about(
+            "records",
+            f"{size} of {records} can be chosen in {ways} ways, and at most {most:,} can be "
             f"enumerated; {instead}",
-            field="records",
         )
     return how_many(records, size)
 

@@ -21,11 +21,11 @@ def rows_of(field: str, values: ArrayLike, most: float = LARGEST) -> Floats:
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise OutOfRange(f"{field}: need numbers, or rows of as many numbers each", field=field) from None
+        raise OutOfRange.about(field, "need numbers, or rows of as many numbers each") from None
     if result.ndim == 1:
         result = result[:, None]
     if result.ndim != 2 or not result.size:
-        raise TooFewRecords(f"{field}: need at least one row of numbers", field=field)
+        raise TooFewRecords.about(field, "need at least one row of numbers")
     _refuse(~np.isfinite(result), field, NotFinite, "a number that is not finite")
     _refuse(np.abs(result) > most, field, OutOfRange, f"a number beyond {most:g}")
     return result
@@ -35,14 +35,14 @@ def distribution(values: ArrayLike, field: str = "probabilities") -> Floats:
     """The numbers if they are probabilities; scaled to sum to one exactly when rounding kept them from it."""
     result = np.asarray(values, dtype=np.float64).ravel()
     if not result.size:
-        raise TooFewRecords(f"{field}: got none, need at least one", field=field)
+        raise TooFewRecords.about(field, "got none, need at least one")
     total = float(result.sum())
     if not np.isfinite(total):
-        raise NotFinite(f"{field}: a probability is NaN or infinite", field=field)
+        raise NotFinite.about(field, "a probability is NaN or infinite")
     if result.min() < 0.0:
-        raise NotDistribution(f"{field}: a probability is negative", field=field, index=int(result.argmin()))
+        raise NotDistribution.about(field, "a probability is negative", int(result.argmin()))
     if abs(total - 1.0) > SUM * max(1.0, result.size**0.5):
-        raise NotDistribution(f"{field}: they sum to {total:.9g}, need 1", field=field)
+        raise NotDistribution.about(field, f"they sum to {total:.9g}, need 1")
     return result / total
 
 
@@ -51,18 +51,15 @@ def law_table(laws: ArrayLike, subsets: int) -> Floats:
     try:
         table = np.asarray(laws, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DimensionMismatch("laws: need rows of as many probabilities each", field="laws") from None
+        raise DimensionMismatch.about("laws", "need rows of as many probabilities each") from None
     if table.ndim != 2 or len(table) != subsets:
-        raise DimensionMismatch(
-            f"laws: got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set",
-            field="laws",
+        raise DimensionMismatch.about(
+            "laws", f"got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set"
         )
     wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= ROUNDING))  # true for NaN, too
     if wrong.any():
-        raise NotDistribution(
-            "laws: need probabilities in every row, at least 0 and with sum 1",
-            field="laws",
-            index=int(wrong.argmax()),
+        raise NotDistribution.about(
+            "laws", "need probabilities in every row, at least 0 and with sum 1", int(wrong.argmax())
         )
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 

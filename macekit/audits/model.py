@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from macekit.audits import training
 from macekit.audits.progress import Progress, Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import (
@@ -21,14 +22,6 @@ from macekit.audits.rows import (
     labels_of_side,
     require_order,
     shared_rows,
-)
-from macekit.audits.training import (
-    Trainer,
-    clone_trainer,
-    load_shadows,
-    one_thread,
-    train_shadows,
-    train_twins,
 )
 from macekit.client.problems import as_mace_problems
 from macekit.client.result import Result
@@ -116,7 +109,7 @@ def audit_model(
     groups: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     outputs: Outputs | None = None,
     classes: ArrayLike | None = None,
-    fit: Trainer | None = None,
+    fit: training.Trainer | None = None,
     check_sides: bool = True,
     control: tuple[ArrayLike, ArrayLike] | None = None,
     twins: int = 0,
@@ -229,7 +222,7 @@ def _audit(
     shadows: int | Shadows | str | os.PathLike[str],
     outputs: Outputs | None,
     classes: Any,
-    fit: Trainer | None,
+    fit: training.Trainer | None,
     steps: Steps,
     groups: Any,
     check_sides: bool,
@@ -253,9 +246,9 @@ def _audit(
     cautions = list(shared_rows(*rows))
     seed = require_count("seed", options["seed"], 0)
     twins, copies = require_count("twins", twins, 0), require_count("copies", copies)
-    retrain = (fit or clone_trainer(model, "twins")) if twins else None
+    retrain = (fit or training.clone_trainer(model, "twins")) if twins else None
     answers = []
-    with one_thread(model):
+    with training.one_thread(model):
         for X, name in zip(rows, ("X_train", "X_test"), strict=True):
             answers.append(reader.ask(X, name))
             steps(len(answers), len(rows), f"sides asked: {name}")
@@ -263,14 +256,14 @@ def _audit(
     reader.require_known(labels)
     table: Shadows | None = None
     if isinstance(shadows, bool) or not isinstance(shadows, SupportsIndex):
-        table = load_shadows(shadows)
+        table = training.load_shadows(shadows)
     elif shadows != 0:
         count = require_count("shadows", index(shadows), 2)
-        table, notes = train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
+        table, notes = training.train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
         cautions += notes
     strength: Strength | None = None
     if retrain is not None:
-        strength, notes = train_twins(
+        strength, notes = training.train_twins(
             model, reader, rows, labels, answers, (twins, copies), retrain, table, steps, **options
         )
         cautions += notes

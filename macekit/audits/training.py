@@ -168,9 +168,9 @@ def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
     try:
         from sklearn.base import clone
     except ModuleNotFoundError:
-        raise NotInstalled(
-            f"{what}: cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
-            field=what,
+        raise NotInstalled.about(
+            what,
+            "cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):
         raise fault(

@@ -1080,12 +1080,8 @@ class Client(ABC):
             return Result.now(question.operation, self._answer(question), question.source)
 
 
-# --- local --------------------------------------------------------------------------------------------------
-# Questions answered in this process, by the operations of the service; arrays reach them as they are.
-
-
 class Local(Client):
-    """What answers here."""
+    """What answers in this process, by the operations of the service; arrays reach them as they are."""
 
     def __repr__(self) -> str:
         return "macekit.client.client.Local()"

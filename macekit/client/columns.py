@@ -184,7 +184,8 @@ def _array(array: NDArray[Any], where: str) -> Column:
     if kind == "O" or (kind == "U" and (array.ndim == 2 or _suspect(array))):
         return _from_list(array.tolist(), where)
     if kind == "U":
-        return _with_width(array)
+        wide = int(np.strings.str_len(array).max(initial=1))  # more room would be another fingerprint
+        return array.astype(np.dtype(("U", wide)), copy=False)
     if kind not in "biuf":
         need = "bytes; decode them to text first" if kind == "S" else f"type {array.dtype}"
         raise fault(InputError, where, f"got {need}; need numbers, text or booleans")
@@ -228,12 +229,6 @@ def _suspect(array: NDArray[Any]) -> bool:
     own = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
     letters = own.view(np.uint32) if own.dtype.itemsize else np.zeros(0, np.uint32)
     return bool(((letters >= SURROGATES[0]) & (letters < SURROGATES[1])).any())
-
-
-def _with_width(array: NDArray[Any]) -> NDArray[Any]:
-    """Text with no more room than its longest needs: the room is part of a fingerprint."""
-    wide = int(np.strings.str_len(array).max(initial=1))
-    return array.astype(np.dtype(("U", wide)), copy=False)
 
 
 def _from_list(values: list[Any], where: str) -> Column:

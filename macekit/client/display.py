@@ -63,8 +63,10 @@ def _walk(at: Mapping[str, Any], path: str) -> Iterator[Row]:
             for place, each in enumerate(value):
                 if isinstance(each, Mapping):
                     yield from _statement(each, _name_of(f"{here}.{place}", each, here))
-        elif not path or path == "result":
-            yield from _alone(here, value)
+        elif (
+            (not path or path == "result") and isinstance(value, int | float) and not isinstance(value, bool)
+        ):
+            yield Row(here, value)
     if "auc" in at:
         yield Row(f"{path}.auc", at["auc"], at["auc_lower"], at["auc_upper"])
 
@@ -83,11 +85,6 @@ def _statement(value: Mapping[str, Any], name: str) -> Iterator[Row]:
     yield from _walk(value, name)
 
 
-def _alone(name: str, value: object) -> Iterator[Row]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        yield Row(name, value)
-
-
 def _name_of(path: str, value: Mapping[str, Any], above: str | None = None) -> str:
     """A place by the name of what stands there, if it has one: ``groups.young`` and not ``groups.0``."""
     if "first" in value and "second" in value:
@@ -98,10 +95,6 @@ def _name_of(path: str, value: Mapping[str, Any], above: str | None = None) -> s
         return ".".join([above or path, value["quantity"], *([value["name"]] if "name" in value else [])])
     own = value.get("name", value.get("label"))
     return path if own is None else f"{above or path}.{own}"
-
-
-# --- chart --------------------------------------------------------------------------------------------------
-# One picture of an answer: a Vega-Lite specification, and what is drawn from it without a browser.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -224,7 +224,7 @@ class Result:
             'pass'
         """
         __tracebackhide__ = True
-        settle(self, stacklevel=3)
+        settle(self)
         return self
 
     @property
@@ -453,13 +453,13 @@ class Inconclusive(AssertionError):
         self.result = result
 
 
-def settle(result: Result, stacklevel: int) -> None:
-    """Raise unless the decision is a pass; ``stacklevel`` is the caller whose line a warning names."""
+def settle(result: Result) -> None:
+    """Raise unless the decision is a pass; a warning names the line of its caller's caller."""
     __tracebackhide__ = True
     if result.decision == "pass":
         for each in result.answer.get("warnings", ()):
             if each["code"] == "rare_exposure":
-                warnings.warn(f"{each['message']}", stacklevel=stacklevel)
+                warnings.warn(f"{each['message']}", stacklevel=3)
         return
     assessment = result.answer.get("result", result.answer)
     lines = [result.sentence, *_limit_lines(assessment)]

@@ -15,7 +15,7 @@ from macekit.client.columns import arrow_of, column, columns_of, is_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from macekit.decoding.body import Column, DecodedBody, Sample
+    from macekit.decoding.body import Column, DecodedBody
     from macekit.decoding.table import Values
 
 LIMIT = 2**40
@@ -62,8 +62,13 @@ def _looked_at(values: Any) -> NDArray[Any]:
 
 
 def like_lists(body: DecodedBody) -> DecodedBody:
-    """The records of a table as they would be had they come as lists: the same answer, here and on a server."""
-    samples = {name: _as_sent(sample) for name, sample in body.samples.items()}
+    """The records of a table as they would be had each side come by itself, as a list: the same answer everywhere."""
+    samples = {
+        name: replace(
+            each, members=column(each.members, "members"), nonmembers=column(each.nonmembers, "nonmembers")
+        )
+        for name, each in body.samples.items()
+    }
     return replace(body, samples=samples, columns=())
 
 
@@ -199,10 +204,3 @@ def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> No
                 what[at],
                 f"got {len(columns[at])} rows, {what[first]} has {len(columns[first])}",
             )
-
-
-def _as_sent(sample: Sample) -> Sample:
-    """Each side as it would be had it come by itself."""
-    return replace(
-        sample, members=column(sample.members, "members"), nonmembers=column(sample.nonmembers, "nonmembers")
-    )

@@ -193,10 +193,7 @@ def integers(values: list[object]) -> Column:
 
 
 def _floats(values: list[float], where: str) -> NDArray[np.float64]:
-    try:
-        floats = np.array(values, dtype=np.float64)
-    except OverflowError:  # an integer of more than 308 digits
-        floats = np.array([or_infinite(value) for value in values])
+    floats = floats_of(values)
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
@@ -323,5 +320,5 @@ def floats_of(values: Sequence[float]) -> NDArray[np.float64]:
     """Numbers as floats; what no float is near is infinite, and refused as that."""
     try:
         return np.array(values, dtype=np.float64)
-    except OverflowError:
+    except OverflowError:  # an integer of more than 308 digits
         return np.array([or_infinite(value) for value in values])

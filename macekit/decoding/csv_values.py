@@ -142,7 +142,7 @@ class Spelling:
             if whole and not integers and not pc.any(pc.match_substring_regex(column, "[.eE]")).as_py():
                 return None  # integers with a plus sign
             if len(values):
-                self._be("numbers", find, 0)
+                self._be("numbers", find)
                 if integers:
                     digits = pc.utf8_ltrim(column, "-") if int(values.min()) < 0 else column
                     sizes = pc.min_max(pc.binary_length(digits)).as_py()
@@ -151,14 +151,12 @@ class Spelling:
             return values
         return None
 
-    def _be(self, kind: str, find: Finder, at: int) -> None:
+    def _be(self, kind: str, find: Finder) -> None:
         """Be of this kind, as all rows before."""
         if kind != "text" and self.missing is not None:
             raise absent(*self.missing)
-        if self.kind not in (None, kind):
-            what, row = find(at)
-            others = "text" if self.kind == "text" else self.kind
-            raise _mixed(what, row, kind, others or kind)
+        if self.kind is not None and self.kind != kind:
+            raise _mixed(*find(0), kind, self.kind)
         self.kind = kind
 
     def _by_text(self, column: Labels, find: Finder) -> Values:
@@ -187,18 +185,18 @@ class Spelling:
             what, first = find(column.first(comma) or 0)
             raise fault(InputError, what, "numbers have a decimal comma; need a decimal point", first)
         if truth.all():
-            self._be("true or false", find, 0)
+            self._be("true or false", find)
             self.notes.add(TRUTH)
             return np.take(np.array([text.lower() == "true" for text in texts], dtype=np.bool_), column.codes)
         for few, kind in ((number, "numbers"), (truth, "true or false")):
             if few.any() and not self.names:
                 raise _mixed(*find(column.first(~few) or 0), "text", kind)
-        self._be("text", find, 0)
+        self._be("text", find)
         return self.text(column, find)
 
     def _of_numbers(self, column: Labels, texts: list[str], find: Finder) -> NDArray[np.generic]:
         """Numbers that are spelled in ways that Arrow does not read, or that need a second look."""
-        self._be("numbers", find, 0)
+        self._be("numbers", find)
         if not all(WHOLE.fullmatch(text) for text in texts):
             self.fractions = True
             return np.take(np.array([float(text) for text in texts], dtype=np.float64), column.codes)

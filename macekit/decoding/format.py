@@ -190,9 +190,6 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
     return DecodedBody({"": Sample(samples[0], samples[1])}, columns=recorder.columns())
 
 
-# --- head ---------------------------------------------------------------------------------------------------
-# A column of a table as its head alone tells it: its name, and what it holds.
-
 Type = Literal["number", "text", "boolean", "other"]
 
 ROWS = 1000
@@ -204,7 +201,7 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
+    """A column of a table as its head alone tells it: its name, and what it holds."""
 
     name: str
     type: Type

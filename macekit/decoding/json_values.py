@@ -181,9 +181,8 @@ def parse(body: bytes) -> object:
             if lines
             else ""
         )
-        before = (
-            len(text[: error.pos].rstrip()) - 1
-        )  # Python points at the comma since 3.13, behind it until then
+        # Python points at the comma since 3.13, behind it until then
+        before = len(text[: error.pos].rstrip()) - 1
         if TRAILING_COMMA.match(text, max(0, before)) or TRAILING_COMMA.match(text, error.pos):
             hint = "; a comma stands before a closing bracket: remove it"
         if not text[: error.pos].strip() and not hint and "\n" in text.strip():

@@ -271,9 +271,6 @@ def _refuse_long(lines: list[bytes], first: int) -> None:
             )
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class ValuesRead:
     """One column as its blocks come: of one type from its first row to its last, however it is cut."""

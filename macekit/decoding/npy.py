@@ -303,9 +303,8 @@ def _table(array: NDArray[Any], layout: Layout, start: int) -> Table:
     columns = [_column(array, place) for place in layout.positions]
     names = array.dtype.names or [str(at) for at in range(array.shape[1] if array.ndim == 2 else 1)]
     notes: dict[int, list[str]] = {}
-    if isinstance(
-        layout, Wide
-    ):  # there is no null: what is NaN at the end of a column is none of its records
+    # there is no null: what is NaN at the end of a column is none of its records
+    if isinstance(layout, Wide):
         columns = numbers_without_padding(columns)
         for at, column in zip(layout.positions, columns, strict=True):
             notes[at] = padding_note(len(array), len(column))

@@ -100,9 +100,8 @@ def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) ->
     """A dictionary of text as labels, of numbers as numbers."""
     import pyarrow as pa
 
-    if not is_text(
-        column.type.value_type
-    ):  # by chunks: Arrow unifies dictionaries of half floats as integers
+    # by chunks: Arrow unifies dictionaries of half floats as integers
+    if not is_text(column.type.value_type):
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         plain = [chunk.dictionary_decode() for chunk in chunks]
         return values_of(pa.chunked_array(plain, column.type.value_type), what, start)

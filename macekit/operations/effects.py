@@ -22,10 +22,7 @@ Data = Scores | Counts
 def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) -> None:
     """Refuse an estimator's options that change nothing for any of these samples.
 
-    Args:
-        estimator: What was asked for.
-        samples: The records; several, if several are asked about.
-        paper: Whether the answer states the paper's statistic.
+    ``paper`` says whether the answer states the paper's statistic.
     """
     learned = any(isinstance(data, LearnedCounts) for data in samples)
     if learned and estimator.kind not in ("auto", "learned"):
@@ -63,13 +60,7 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
 
 
 def require_changes_act(field: str, estimator: Estimator, *samples: Data) -> None:
-    """Refuse a number of changes along scores that no guess changes along, or whose every rule is covered anyway.
-
-    Args:
-        field: What the sender calls it.
-        estimator: What was asked for beside it.
-        samples: The records; several, if several are asked about.
-    """
+    """Refuse a number of changes along scores that no guess changes along, or whose every rule is covered anyway."""
     why = "a guess changes along a score that has an order and more values than cells; these have none"
     _require_any(samples, lambda data: _is_crossed(data, estimator.bins), field, why)
 
@@ -104,8 +95,6 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
     """Refuse a number of cells where cells stand already.
 
     Args:
-        bins: The number of cells.
-        data: The records.
         values: Whether numbers that are read as values are joined, too.
     """
     if bins is not None and not (is_ranked(data) if values else is_line(data)):
@@ -115,13 +104,7 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
 
 
 def require_left_out(question: Question, names: Sequence[str], why: str) -> None:
-    """Refuse options that differ from what they are if left out, where they could change nothing.
-
-    Args:
-        question: What was asked.
-        names: The options.
-        why: Why they change nothing here, in words.
-    """
+    """Refuse options that differ from what they are if left out, where they could change nothing."""
     for name in names:
         if getattr(question, name) != type(question).model_fields[name].default:
             raise useless(name, why)

@@ -277,7 +277,7 @@ def _elsewhere(kind: type[BaseModel], name: str, where: str) -> Problem | None:
     inside = (
         f"{parent}.{name}"
         for parent, field in kind.model_fields.items()
-        if (options := _class_of(field.annotation, None)) is not None and name in options.model_fields
+        if (options := _class_of(field.annotation)) is not None and name in options.model_fields
     )
     place = next(inside, name if name in kind.model_fields else None)
     if place is None or place == where:
@@ -304,7 +304,7 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
         fields = at.model_fields if at is not None else {}
         if part in fields:
             path.append(str(part))
-            at = _class_of(fields[part].annotation, None) or at
+            at = _class_of(fields[part].annotation) or at
         elif (branch := _BRANCHES.get(str(part))) is not None:
             at = branch
     return path, at
@@ -321,16 +321,14 @@ def field_path(operation: str, argument: str | None) -> str | None:
         return argument if argument in BY_NAME[operation].tables else TABLES.get(argument or "", argument)
     if argument is None or "estimator" not in fields:
         return argument
-    estimator = _class_of(fields["estimator"].annotation, None)
+    estimator = _class_of(fields["estimator"].annotation)
     inside = estimator is not None and argument in estimator.model_fields
     return f"estimator.{argument}" if inside else argument
 
 
-def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseModel] | None:
-    for each in (annotation, *get_args(annotation)):
-        if isinstance(each, type) and issubclass(each, BaseModel):
-            return each
-    return fallback
+def _class_of(annotation: Any) -> type[BaseModel] | None:
+    every = (annotation, *get_args(annotation))
+    return next((each for each in every if isinstance(each, type) and issubclass(each, BaseModel)), None)
 
 
 _BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "linear": questions.LinearMetric}

@@ -30,14 +30,15 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     if isinstance(data, Counts):
         raise fault("bad-option", "units", "counts hold no records, so they cannot be thinned")
     n, units = data.n_members, body.units
-    if len(units) != n + data.n_nonmembers:
-        raise fault(
-            "dimension-mismatch",
-            "units",
-            f"got {len(units)} labels for {n + data.n_nonmembers} records, members first",
-        )
+    require_labels("units", len(units), n + data.n_nonmembers)
     keep = one_per_unit(np.arange(len(units)), cast("ArrayLike", units), question.seed)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
+
+
+def require_labels(field: str, labels: int, records: int) -> None:
+    """Refuse more labels than records, or fewer."""
+    if labels != records:
+        raise fault("dimension-mismatch", field, f"got {labels} labels for {records} records, members first")
 
 
 def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
@@ -45,12 +46,7 @@ def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
     if body.units is None:
         return cast("ArrayLike", body.groups)
     labels = labels_of(body.groups, "groups")
-    if len(labels) != len(body.units):
-        raise fault(
-            "dimension-mismatch",
-            "groups",
-            f"got {len(labels)} labels for {len(body.units)} records, members first",
-        )
+    require_labels("groups", len(labels), len(body.units))
     return labels[one_per_unit(np.arange(len(labels)), cast("ArrayLike", body.units), seed)]
 
 
@@ -209,12 +205,7 @@ def groups_of_records(body: DecodedBody, data: Scores, counts: Counts) -> GroupT
             "bad-option", "groups", "do not go with units, of which one record each is kept; name one of them"
         )
     labels, n = np.asarray(body.groups), data.n_members
-    if len(labels) != n + data.n_nonmembers:
-        raise fault(
-            "dimension-mismatch",
-            "groups",
-            f"got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-        )
+    require_labels("groups", len(labels), n + data.n_nonmembers)
     return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
 
 
@@ -253,12 +244,12 @@ def with_counts(data: Scores | Counts) -> Scores | Counts:
     return finest(data) if isinstance(data, Scores) and data.dimension == 1 else data
 
 
-def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Scores | Counts, LearnedScore | None]:
+def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Counts, LearnedScore | None]:
     """What a question about one score a record is asked of: of vectors a learned score, on records it has not seen."""
-    if isinstance(data, Counts) or data.dimension == 1:
-        return data, None
-    learned = learn_score(data, question.prior, question.seed)
-    return learned.scores, learned
+    if isinstance(data, Scores) and data.dimension > 1:
+        learned = learn_score(data, question.prior, question.seed)
+        return learned.counts, learned
+    return data if isinstance(data, Counts) else finest(data), None
 
 
 # --- cells --------------------------------------------------------------------------------------------------

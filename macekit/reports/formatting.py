@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from typing import assert_never
@@ -33,7 +33,8 @@ def format_number(number: Number) -> str:
         return DASH
     match number.kind:
         case "share":
-            return _outward(number)(value)
+            # ends of intervals are rounded outward, so that what is read holds; anything else to the nearest
+            return (at_least if is_lower(number.path) else at_most if is_upper(number.path) else three)(value)
         case "plain":
             return f"{value:z.4g}"
         case "floor":
@@ -61,22 +62,13 @@ def field_name(path: str) -> str:
 
 def is_lower(path: str) -> bool:
     """Whether a number is the lower end of an interval, by the name of its place."""
-    return _is_lower(field_name(path))
-
-
-def _is_lower(name: str) -> bool:
+    name = field_name(path)
     return name in BOUNDS or name.endswith("lower")
 
 
 def is_upper(path: str) -> bool:
     """Whether it is an upper end."""
     return field_name(path).endswith("upper")
-
-
-def _outward(number: Number) -> Callable[[float], str]:
-    """Ends of intervals are rounded outward, so that what is read holds; anything else to the nearest."""
-    name = field_name(number.path)
-    return at_least if _is_lower(name) else at_most if name.endswith("upper") else three
 
 
 def _guesses(number: Number, value: float) -> str:

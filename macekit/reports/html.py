@@ -5,7 +5,7 @@ not act.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 from itertools import count, groupby
@@ -90,9 +90,11 @@ def _sentence(quote: model.Quote, style: str = "sentence") -> str:
 
 def _section(section: model.Section, place: int) -> str:
     """All but the first are unfolded by their headings; an anchor stands inside, where a link to it unfolds, too."""
-    blocks = "".join(
-        _figures(run) if is_figure else "".join(map(_block, run)) for is_figure, run in _runs(section.blocks)
-    )
+    blocks = ""
+    for are_figures, run in groupby(section.blocks, lambda block: isinstance(block, model.Figure)):
+        text = "".join(map(_block, run))
+        # figures stand in a row, as far as they are narrow enough
+        blocks += f'<div class="figures">{text}</div>\n' if are_figures else text
     heading = f"<h2>{_text(section.title)}</h2>"
     body = f'<div class="body" id="{section.name}">\n{blocks}</div>'
     if place and section.name not in UNFOLDED:
@@ -128,17 +130,6 @@ def _width(fact: model.Fact) -> str:
     return ' class="wide"' if isinstance(fact.value, model.Phrase) else ""
 
 
-def _runs(blocks: Iterable[model.Block]) -> Iterator[tuple[bool, list[model.Block]]]:
-    """Blocks that stand together: figures, and what is none."""
-    for is_figure, run in groupby(blocks, lambda block: isinstance(block, model.Figure)):
-        yield is_figure, list(run)
-
-
-def _figures(figures: Iterable[model.Block]) -> str:
-    """Figures in a row, as far as they are narrow enough."""
-    return f'<div class="figures">{"".join(map(_block, figures))}</div>\n'
-
-
 def _figure(figure: model.Figure) -> str:
     """The drawing, what it shows in words, and the numbers behind it."""
     name = f"figure-{figure.name}"
@@ -162,10 +153,9 @@ def _table(table: model.Table, label: str) -> str:
     heads = "".join(map(_head, table.head, (False, *right[1:])))
     head = f"<thead><tr>{heads}</tr></thead>" if any(table.head) else ""
     rows = "".join(_row(row, right) for row in table.rows)
-    caption = _text(table.caption)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(label)}"><table>'
-        f"<caption>{caption}</caption>{head}<tbody>{rows}</tbody></table></div>\n{_note(table)}"
+        f"<caption>{_text(table.caption)}</caption>{head}<tbody>{rows}</tbody></table></div>\n{_note(table)}"
     )
 
 

@@ -80,6 +80,11 @@ class Table:
         return replace(self, head=head, rows=rows, note="")
 
 
+def listed(items: Iterable[Inline]) -> Inline:
+    """``a, b, c``."""
+    return tuple(cell for item in items for cell in (", ", *item))[1:]
+
+
 def paths(table: Table) -> set[str]:
     """Where in the answer the numbers of a table stand."""
     return {number.path for row in table.rows for number in numbers(row)}
@@ -255,6 +260,10 @@ class AnswerPath:
     def number(self, kind: Kind = "share") -> Number:
         """The number here."""
         return Number(self.value, self.path, kind)
+
+    def numbers(self, *names: str, kind: Kind = "share") -> tuple[Number, ...]:
+        """The numbers of these names here, all written alike."""
+        return tuple(self[name].number(kind) for name in names)
 
     def interval(self) -> tuple[Number, Number, Number]:
         """The estimate here, and both ends of its interval."""

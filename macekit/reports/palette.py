@@ -35,13 +35,10 @@ VARIABLES = {
 }
 """The style sheet's name of each colour, and the colour itself on a light ground."""
 
-# --- verdicts -----------------------------------------------------------------------------------------------
-# A decision as a word, a sign and a colour: never one of them alone.
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one decision is shown; ``style`` is the style sheet's name for it, ``colour`` what a chart draws it in."""
+    """How one decision is shown, never by one of these alone: ``style`` is the style sheet's name for its colour."""
 
     word: str
     sign: str

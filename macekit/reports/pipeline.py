@@ -116,9 +116,6 @@ def _case_of_file(each: Mapping[str, Any]) -> Case:
     return Case(escape_controls(each["file"]), end, kind, sentence, text)
 
 
-# --- openmetrics --------------------------------------------------------------------------------------------
-# An answer as OpenMetrics text, which GitLab shows beside the numbers of the target branch.
-
 GAUGES = {
     "maximum": "largest acceptable value",
     "estimate": "point estimate",
@@ -129,7 +126,10 @@ GAUGES = {
 
 
 def openmetrics(answer: Mapping[str, Any], command: str = GATE) -> bytes:
-    """One gauge a number, labelled by its limit and its file; what there is no number of has no line."""
+    """One gauge a number, labelled by its limit and its file; what there is no number of has no line.
+
+    GitLab shows it beside the numbers of the target branch.
+    """
     prefix = f"mace_{command}"
     words = [each.value for each in Decision] if command == GATE else list(WORDS)
     lines = [*_head(f"{prefix}_decision", "1 at the decision over all limits")]

@@ -17,17 +17,8 @@ MARKS = frozenset({"sentence", "provenance"})
 
 PARALLEL = frozenset(
     {"fpr", "tpr", "index", "cell", "risk", "lower", "upper", "simultaneous_lower", "simultaneous_upper"}
-    | {
-        "signed_risk",
-        "signed_lower",
-        "signed_upper",
-        "posterior",
-        "flagged",
-        "members",
-        "nonmembers",
-        "labels",
-    }
-    | {"starts", "ends"}
+    | {"signed_risk", "signed_lower", "signed_upper", "posterior", "flagged"}
+    | {"members", "nonmembers", "labels", "starts", "ends"}
     | {"metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"}
     | {"paper_signed_risk", "paper_lower", "paper_upper"}
     | {"paper_metric", "paper_metric_lower", "paper_metric_upper"}

@@ -96,9 +96,7 @@ def shadow_signals(
         [-0.5, -0.5]
     """
     if outputs == "labels":
-        raise OptionError(
-            "shadows: labels alone make no signal that shadows could be compared by", field="shadows"
-        )
+        raise OptionError.about("shadows", "labels alone make no signal that shadows could be compared by")
     if outputs == "predictions":
         return models.absolute_error(answers, labels)
     return models.scaled_confidence(answers, labels, classes=classes, logits=outputs == "logits", floor=floor)
@@ -147,10 +145,10 @@ def kind_of(answers: NDArray[np.generic], labels: NDArray[np.generic]) -> Output
         return "predictions"
     if share and len(np.unique(labels)) <= 2:
         return "probabilities"
-    raise OptionError(
-        "outputs: the answers could be logits of the second of two classes or predictions of a regressor; say "
+    raise OptionError.about(
+        "outputs",
+        "the answers could be logits of the second of two classes or predictions of a regressor; say "
         "outputs='logits' or outputs='predictions'",
-        field="outputs",
     )
 
 
@@ -189,11 +187,7 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool
 
 
 def as_vectors(scores: Mapping[str, Scores]) -> Scores:
-    """All queries of a record as one row.
-
-    Args:
-        scores: Scores of each query under its name, of the same records.
-    """
+    """All queries of a record as one row; their scores are of the same records."""
     return Scores.of(
         np.column_stack([each.members for each in scores.values()]),
         np.column_stack([each.nonmembers for each in scores.values()]),
@@ -356,7 +350,7 @@ def _require_applicable(name: str, applicable: Sequence[str], reasons: Mapping[s
     if name not in models.CATALOGUE and name not in shadows.CATALOGUE:
         raise UnknownName.among("queries", name, (*models.CATALOGUE, *shadows.CATALOGUE))
     why = reasons.get(name, "does not apply to what this model answers")
-    raise OptionError(f"queries: {name} {why}; there are {', '.join(applicable)}", field="queries")
+    raise OptionError.about("queries", f"{name} {why}; there are {', '.join(applicable)}")
 
 
 def _reasons(side: Side) -> dict[str, str]:
@@ -386,9 +380,9 @@ def with_shadows(sides: Sequence[Side], stock: Shadows) -> tuple[tuple[Side, ...
     records = sum(len(side.labels) for side in sides)
     signals = numbers(stock.signals, "shadows", (2,), models=True)
     if signals.shape[1] != records:
-        raise DimensionMismatch(
-            f"shadows: got signals of {signals.shape[1]} records, need {records}: all members, then all nonmembers",
-            field="shadows",
+        raise DimensionMismatch.about(
+            "shadows",
+            f"got signals of {signals.shape[1]} records, need {records}: all members, then all nonmembers",
         )
     keep = records_with_shadows(stock.membership, np.arange(records) < len(sides[0].labels))
     if keep.all():

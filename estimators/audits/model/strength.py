@@ -199,13 +199,13 @@ def query_strength(
     require_count("copies", copies)
     sides: tuple[Side, ...] = tuple(
         side_of(name, answers, labels, outputs, classes)
-        for name, answers, labels in (
-            ("planted", planted, planted_labels),
-            ("spared", spared, spared_labels),
-        )
+        for name, answers, labels in (("planted", planted, planted_labels), ("spared", spared, spared_labels))
     )
     for side in sides:
-        require_enough(len(side.labels), side.name)
+        if len(side.labels) < MIN_RECORDS:
+            raise TooFewRecords.about(
+                side.name, f"got {len(side.labels)} records, need at least {MIN_RECORDS}"
+            )
     signals: tuple[Floats, Floats] | None = None
     if beside is not None and outputs != "labels":
         signals = _less_the_model(sides, beside)
@@ -249,27 +249,13 @@ def planting(twins: int, records: int, most: int, seed: int = 0) -> list[tuple[I
     """
     each = min(records // (2 * require_count("twins", twins)), require_count("most", most))
     if each * twins < MIN_RECORDS:
-        raise TooFewRecords(
-            f"twins: {each * twins} records could be planted and as many spared, need at least {MIN_RECORDS} of each; "
+        raise TooFewRecords.about(
+            "twins",
+            f"{each * twins} records could be planted and as many spared, need at least {MIN_RECORDS} of each; "
             "a twin takes 1 record for 10 training rows at most, so take more twins, or more rows",
-            field="twins",
         )
     order = np.random.default_rng([require_count("seed", seed, 0), twins]).permutation(records)
     return [(part[:each], part[each:]) for part in order[: 2 * each * twins].reshape(twins, -1)]
-
-
-def require_enough(count: int, name: str) -> None:
-    """Refuse fewer records than an interval needs.
-
-    Args:
-        count: How many there are.
-        name: What they are.
-
-    Raises:
-        TooFewRecords: fewer than 8.
-    """
-    if count < MIN_RECORDS:
-        raise TooFewRecords(f"{name}: got {count} records, need at least {MIN_RECORDS}", field=name)
 
 
 def _less_the_model(sides: Sequence[Side], beside: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Floats]:

@@ -24,12 +24,9 @@ SHARED_LEVELS = 64
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that is used.
+    """A column that is used, taken for a ``number``, a ``date`` or a ``category``, of so many different values.
 
     Attributes:
-        name: Its name.
-        kind: What it is taken for: ``number``, ``date`` or ``category``.
-        levels: How many different values it has.
         precision: With how many digits rows are compared in it, in words such as ``float32`` or ``4 decimals``; empty
             if they are compared as they are.
     """

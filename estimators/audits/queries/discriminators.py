@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, refuse_first, require_length
 from estimators.errors import DimensionMismatch, OutOfRange
 
 CATALOGUE: dict[str, Query] = by_name(
@@ -70,10 +70,10 @@ def discriminator(outputs: ArrayLike) -> Floats:
     """
     array = plain_array(outputs, "outputs")
     if array.ndim == 2 and array.shape[1] > 1:
-        raise DimensionMismatch(
-            f"outputs: got {array.shape[1]} discriminators, need one; discriminator_maximum and discriminator_vector "
+        raise DimensionMismatch.about(
+            "outputs",
+            f"got {array.shape[1]} discriminators, need one; discriminator_maximum and discriminator_vector "
             "take several",
-            field="outputs",
         )
     return numbers(array, "outputs")
 
@@ -139,11 +139,6 @@ def hybrid(outputs: ArrayLike, distances: ArrayLike) -> Floats:
     """
     answers, away = discriminator(outputs), numbers(distances, "distances")
     require_length(away, "distances", len(answers), "records")
-    if (away < 0.0).any():
-        index = int(np.argmax(away < 0.0))
-        raise OutOfRange(
-            f"distances: record {index} is below 0; give distances, not scores that were negated already",
-            field="distances",
-            index=index,
-        )
+    says = "is below 0; give distances, not scores that were negated already"
+    refuse_first(away < 0.0, OutOfRange, "distances", says)
     return np.column_stack([answers, 0.0 - away])

@@ -220,9 +220,6 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
     Args:
         outputs, logits, floor: As for ``loss``.
 
-    Returns:
-        a score a record.
-
     Example:
         >>> from estimators.audits.queries.models import confidence
         >>> confidence([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]]).round(3)
@@ -307,10 +304,10 @@ def correctness(predictions: ArrayLike, labels: ArrayLike) -> Floats:
     answers, right = query.labels_of(predictions, "predictions"), query.labels_of(labels, "labels")
     query.require_length(right, "labels", len(answers), "predictions")
     if (answers.dtype.kind in "US") != (right.dtype.kind in "US"):
-        raise InputError(
-            "predictions: text on one side only; predictions and labels must be of one type "
+        raise InputError.about(
+            "predictions",
+            "text on one side only; predictions and labels must be of one type "
             "(model.predict, not predict_proba)",
-            field="predictions",
         )
     return np.asarray(answers == right, dtype=np.float64)
 
@@ -379,8 +376,8 @@ def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool,
     if alone and names is not None and len(names) == 1:  # one class: nothing else has any probability
         return np.column_stack([np.zeros(len(array)), np.full(len(array), least)])
     if names is not None and len(names) != width:
-        raise DimensionMismatch(
-            f"classes: got {len(names)}, need one for each of {width} columns of the outputs", field="classes"
+        raise DimensionMismatch.about(
+            "classes", f"got {len(names)}, need one for each of {width} columns of the outputs"
         )
     if logits:
         return np.column_stack([np.zeros(len(single)), single]) if single.ndim == 1 else single
@@ -392,22 +389,21 @@ def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool,
 def _require_probabilities(array: Floats) -> None:
     """Numbers from 0 to 1, and rows of them that sum to 1, as far as rounding allows."""
     outside = (array < -OUTSIDE) | (array > 1.0 + OUTSIDE)
-    if outside.any():
-        index = int(np.argwhere(outside)[0][0])
-        raise NotDistribution(
-            f"outputs: record {index} has a number below 0 or above 1, which is no probability; say that they are "
-            "logits if these are scores before the softmax, or divide percentages by 100",
-            field="outputs",
-            index=index,
-        )
+    query.refuse_first(
+        outside,
+        NotDistribution,
+        "outputs",
+        "has a number below 0 or above 1, which is no probability; say that they are logits if these are scores before "
+        "the softmax, or divide percentages by 100",
+    )
     off = np.abs(array.sum(axis=1) - 1.0) > ROUNDED if array.ndim == 2 else np.zeros(1, np.bool_)
     if off.any():
         index = int(np.argmax(off))
-        raise NotDistribution(
-            f"outputs: the probabilities of record {index} do not sum to 1; if a record can have several labels, ask "
+        raise NotDistribution.about(
+            "outputs",
+            f"the probabilities of record {index} do not sum to 1; if a record can have several labels, ask "
             "about one label at a time",
-            field="outputs",
-            index=index,
+            index,
         )
 
 
@@ -415,25 +411,24 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
     """The column of the outputs that each label names."""
     if names is not None:
         if len(np.unique(names)) != len(names):
-            raise InputError("classes: a label occurs twice, need each once", field="classes")
+            raise InputError.about("classes", "a label occurs twice, need each once")
         return query.places_among(
             labels, names, "classes; give classes in the order of the columns (model.classes_)"
         )
     if labels.dtype.kind in "US":
-        raise InputError(
-            "labels: text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)",
-            field="labels",
+        raise InputError.about(
+            "labels",
+            "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)",
         )
     values = labels.astype(np.float64)
     wrong = (values < 0) | (values >= width) | (values != np.floor(values))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise InputError(
-            f"labels: record {index} names no column from 0 to {width - 1}; give classes, the labels in the order of "
-            "the columns (scikit-learn: model.classes_)",
-            field="labels",
-            index=index,
-        )
+    query.refuse_first(
+        wrong,
+        InputError,
+        "labels",
+        f"names no column from 0 to {width - 1}; give classes, the labels in the order of the columns (scikit-learn: "
+        "model.classes_)",
+    )
     return values.astype(np.intp)
 
 
@@ -462,9 +457,8 @@ def _log_probabilities(scores: Floats) -> tuple[Floats, Floats]:
     odds = _log_odds(scores, first)[:, None]
     top = scores.max(axis=1, keepdims=True)
     log_p = scores - top - np.logaddexp(0.0, -odds)
-    log_rest = np.log1p(
-        -np.minimum(np.exp(log_p), 0.5)
-    )  # of all but the first choice, which has at most a half
+    # of all but the first choice, which has at most a half
+    log_rest = np.log1p(-np.minimum(np.exp(log_p), 0.5))
     np.put_along_axis(log_rest, first[:, None], -np.logaddexp(0.0, odds), axis=1)
     return log_p, log_rest
 
@@ -478,8 +472,8 @@ def _errors(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     query.require_length(truth, "targets", len(answers), "predictions")
     answers, truth = answers.reshape(len(answers), -1), truth.reshape(len(truth), -1)
     if answers.shape != truth.shape:
-        raise DimensionMismatch(
-            f"targets: got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions",
-            field="targets",
+        raise DimensionMismatch.about(
+            "targets",
+            f"got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions",
         )
     return answers - truth

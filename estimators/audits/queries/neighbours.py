@@ -8,7 +8,7 @@ Where rounding leaves a doubt whether a candidate was missed, that record is sea
 How it is searched changes the time that it takes, never the answer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -106,7 +106,7 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
             field="rows",
         )
     if not len(base):
-        raise errors.TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
+        raise errors.TooFewRecords.about("rows", "there are none to be near to; need at least one")
     k = min(k, len(base))
     every = _distinct(base)
     if every is None:
@@ -125,19 +125,16 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise errors.DimensionMismatch(
-            f"{name}: got {array.ndim} dimensions, need a matrix with a record a row (flatten images)",
-            field=name,
+        raise errors.DimensionMismatch.about(
+            name, f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
         )
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
-        raise errors.NotFinite(
-            f"{name}: row {bad} is NaN or infinite; leave it out or encode it", field=name, index=bad
-        )
+        raise errors.NotFinite.about(name, f"row {bad} is NaN or infinite; leave it out or encode it", bad)
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise errors.NotFinite(
-            f"{name}: a number lies beyond 1e150, and its square beyond floats; scale the columns", field=name
+        raise errors.NotFinite.about(
+            name, "a number lies beyond 1e150, and its square beyond floats; scale the columns"
         )
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
@@ -254,18 +251,15 @@ def _again(points: Floats, base: Floats, k: int, metric: str, name: str) -> tupl
         return other.distances, other.rows
     far = np.empty((len(points), k))
     which = np.empty((len(points), k), dtype=np.int64)
+    step = max(1, FLOATS // max(1, base.shape[1]))
     for index, point in enumerate(points):
-        every = np.concatenate(list(_to_all(point, base, metric)))
+        every = np.concatenate(
+            [_distances(point - base[start : start + step], metric) for start in range(0, len(base), step)]
+        )
         few = np.argpartition(every, k - 1)[:k]
         which[index] = few[np.argsort(every[few], kind="stable")]
         far[index] = every[which[index]]
     return far, which
-
-
-def _to_all(point: Floats, base: Floats, metric: str) -> Iterator[Floats]:
-    step = max(1, FLOATS // max(1, base.shape[1]))
-    for start in range(0, len(base), step):
-        yield _distances(point - base[start : start + step], metric)
 
 
 def _without_rounding(points: Floats, base: Floats, metric: str) -> bool:
@@ -300,9 +294,8 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise errors.NotInstalled(
-                f"engine: {engine} needs a package that is missing; pip install 'macekit[{extra}]'",
-                field="engine",
+            raise errors.NotInstalled.about(
+                "engine", f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
             )
         return engine, None
     if len(base) <= FEW_ROWS:

@@ -56,8 +56,7 @@ def nested_scores(
 class GrowingSearch:
     """``nearest`` that remembers what it found among the rows that were out before.
 
-    Args:
-        tables: All tables, the released rows in the order in which they go out.
+    The released rows of ``tables`` are in the order in which they go out.
     """
 
     def __init__(self, tables: Encoding) -> None:

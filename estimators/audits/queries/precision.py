@@ -191,12 +191,7 @@ def alike(
 
 
 def is_coarser(ones: Floats, others: Floats) -> bool:
-    """Whether the one table was written with fewer digits: rounding to its precision changes the other's more.
-
-    Args:
-        ones: Different numbers of the one table.
-        others: Different numbers of the other.
-    """
+    """Whether the one table's different numbers have fewer digits: rounding so changes the other's more."""
     if not len(ones) or not len(others):
         return False
     change, back = (

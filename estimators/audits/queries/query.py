@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MaceError,
+    NotFinite,
+    RaggedRows,
+    TooFewRecords,
+    UnknownName,
+)
 from estimators.python.dataclass import dataclass
 
 DIRECTION = "higher is more like a member"
@@ -53,11 +61,7 @@ class Query:
 
 
 def by_name(queries: Sequence[Query]) -> dict[str, Query]:
-    """Queries by their names, in their order.
-
-    Raises:
-        ValueError: two queries of one name, which is an error of ours.
-    """
+    """Queries by their names, in their order."""
     catalogue = {query.name: query for query in queries}
     if len(catalogue) < len(queries):
         raise ValueError("two queries have the same name")
@@ -70,12 +74,8 @@ def choose(
     """Names of the queries to ask: those of ``names``, or every one whose needs are met.
 
     Args:
-        catalogue: Queries by name.
         names: The wanted names; None for every query that needs nothing beyond ``available``.
         available: What there is, in the words of ``Query.needs``.
-
-    Raises:
-        UnknownName: a name that is none; the text names the nearest.
 
     Example:
         >>> from estimators.audits.queries.query import Query, choose
@@ -109,22 +109,17 @@ PLACES = {1: "one number a record", 2: "one row of numbers a record"}
 
 def plain_array(values: object, name: str) -> NDArray[np.generic]:
     """Anything array-like as an array of a plain type; text and numbers stay what they are."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        index = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
-        raise InputError(
-            f"{name}: record {index} is masked; fill it, or leave it out", field=name, index=index
-        )
+    if isinstance(values, np.ma.MaskedArray):
+        refuse_first(np.ma.getmaskarray(values), InputError, name, "is masked; fill it, or leave it out")
     try:
         array = np.asarray(values)
     except ValueError:
-        raise RaggedRows(
-            f"{name}: got rows of different length, need rows of one length", field=name
-        ) from None
+        raise RaggedRows.about(name, "got rows of different length, need rows of one length") from None
     except (TypeError, RuntimeError):
-        raise InputError(
-            f"{name}: got {type(values).__name__}, which NumPy cannot read; detach a tensor, bring it to this "
+        raise InputError.about(
+            name,
+            f"got {type(values).__name__}, which NumPy cannot read; detach a tensor, bring it to this "
             "machine's memory and convert it to float32 first",
-            field=name,
         ) from None
     return _plain(array, name) if array.dtype.kind == "O" else array
 
@@ -133,14 +128,14 @@ def numbers(values: object, name: str, dimensions: tuple[int, ...] = (1,), model
     """Finite numbers as float64, in one of these numbers of dimensions, for at least one record."""
     array = plain_array(values, name)
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{name}: got {_words(array)}, need numbers", field=name)
+        raise InputError.about(name, f"got {_words(array)}, need numbers")
     if 1 in dimensions and array.ndim == 2 and 2 not in dimensions and array.shape[1] == 1:
         array = array[:, 0]  # one column is one number a record
     if array.ndim not in dimensions:
         need = "a row of numbers a model" if models else " or ".join(PLACES[each] for each in dimensions)
-        raise DimensionMismatch(f"{name}: got an array of {array.ndim} dimensions, need {need}", field=name)
+        raise DimensionMismatch.about(name, f"got an array of {array.ndim} dimensions, need {need}")
     if array.size == 0:
-        raise TooFewRecords(f"{name}: got none, need at least one record", field=name)
+        raise TooFewRecords.about(name, "got none, need at least one record")
     floats = array.astype(np.float64)
     require_finite(floats, name, models)
     return floats
@@ -155,18 +150,25 @@ def require_finite(array: Floats, name: str, models: bool = False) -> None:
     what = "NaN" if np.isnan(array[tuple(place)]) else "infinite"
     index = place[1] if models else place[0]
     where = f"record {index} of model {place[0]}" if models else f"record {index}"
-    raise NotFinite(
-        f"{name}: {where} is {what}; look at what the model was given there (a missing value, an overflow in half "
+    raise NotFinite.about(
+        name,
+        f"{where} is {what}; look at what the model was given there (a missing value, an overflow in half "
         "precision), ask it again, or leave that record out",
-        field=name,
-        index=index,
+        index,
     )
+
+
+def refuse_first(bad: NDArray[np.bool_], kind: type[MaceError], name: str, says: str) -> None:
+    """Name the first record, if there is one, of which this holds, or holds of a number in its row."""
+    if bad.any():
+        index = int(np.argwhere(bad)[0][0])
+        raise kind.about(name, f"record {index} {says}", index)
 
 
 def require_length(array: NDArray[np.generic], name: str, records: int, of: str) -> None:
     """As many rows as there are records."""
     if len(array) != records:
-        raise DimensionMismatch(f"{name}: got {len(array)}, need one for each of {records} {of}", field=name)
+        raise DimensionMismatch.about(name, f"got {len(array)}, need one for each of {records} {of}")
 
 
 def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
@@ -175,38 +177,32 @@ def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise DimensionMismatch(
-            f"{name}: got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)",
-            field=name,
+        raise DimensionMismatch.about(
+            name,
+            f"got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)",
         )
     if array.size == 0:
-        raise TooFewRecords(f"{name}: got none, need at least one", field=name)
+        raise TooFewRecords.about(name, "got none, need at least one")
     if array.dtype.kind not in "biufU":
-        raise InputError(f"{name}: got {_words(array)}, need text, numbers or booleans", field=name)
+        raise InputError.about(name, f"got {_words(array)}, need text, numbers or booleans")
     if array.dtype.kind == "f":
         bad = ~np.isfinite(array.astype(np.float64))
-        if bad.any():
-            index = int(np.argmax(bad))
-            raise NotFinite(
-                f"{name}: record {index} has no label; leave it out, or give it one", field=name, index=index
-            )
+        refuse_first(bad, NotFinite, name, "has no label; leave it out, or give it one")
     return array
 
 
 def places_among(labels: NDArray[np.generic], names: NDArray[np.generic], what: str) -> Integers:
     """The place of each label among names that differ; of one that is none of them an error names the record."""
     if (labels.dtype.kind in "US") != (names.dtype.kind in "US"):
-        raise InputError("labels: labels and classes must both be text or both numbers", field="labels")
+        raise InputError.about("labels", "labels and classes must both be text or both numbers")
     order = np.argsort(names)
     place = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
     columns = order[place]
     wrong = names[columns] != labels
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise InputError(
-            f"labels: the label of record {index} is none of the {len(names)} {what}",
-            field="labels",
-            index=index,
+        raise InputError.about(
+            "labels", f"the label of record {index} is none of the {len(names)} {what}", index
         )
     return columns
 
@@ -219,17 +215,17 @@ def _plain(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
             try:
                 return np.array(values, dtype=kind).reshape(array.shape)
             except OverflowError:
-                raise InputError(f"{name}: a number is beyond 1e308", field=name) from None
+                raise InputError.about(name, "a number is beyond 1e308") from None
     for index, value in enumerate(values):
         empty = value is None or value != value  # NaN is what frames have in the place of a text
         if empty or not isinstance(value, str | bool | int | float):
             row = index // max(1, array.size // max(1, len(array)))
-            raise InputError(
-                f"{name}: record {row} is {'missing' if empty else type(value).__name__}; need text or numbers",
-                field=name,
-                index=row,
+            raise InputError.about(
+                name,
+                f"record {row} is {'missing' if empty else type(value).__name__}; need text or numbers",
+                row,
             )
-    raise InputError(f"{name}: text and numbers are mixed, need all of one type", field=name)
+    raise InputError.about(name, "text and numbers are mixed, need all of one type")
 
 
 def _words(array: NDArray[np.generic]) -> str:

@@ -163,10 +163,10 @@ def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
     for side, name in ((members, "members"), (~members, "nonmembers")):
         left, records = int(without[side].sum()), int(side.sum())
         if left < LEAST_LEFT * records:
-            raise errors.TooFewRecords(
-                f"membership: {left:,} of {records:,} {name} have a shadow that was trained without them, need at "
+            raise errors.TooFewRecords.about(
+                "membership",
+                f"{left:,} of {records:,} {name} have a shadow that was trained without them, need at "
                 f"least {LEAST_LEFT:.0%}; train more shadows, each on random_halves of all records",
-                field="membership",
             )
     both = without & within
     enough = all(both[side].sum() >= LEAST_LEFT * side.sum() for side in (members, ~members))
@@ -311,9 +311,7 @@ def rmia(
     scores = own - whole
     if (population is None) != (population_signals is None):
         name = "population" if population is None else "population_signals"
-        raise errors.InputError(
-            f"{name}: missing; need both the audited model's and the shadows'", field=name
-        )
+        raise errors.InputError.about(name, "missing; need both the audited model's and the shadows'")
     if population is None or population_signals is None:
         return scores
     others, theirs = (
@@ -321,10 +319,9 @@ def rmia(
         numbers(population_signals, "population_signals", (2,), True),
     )
     if theirs.shape != (len(table), len(others)):
-        raise errors.DimensionMismatch(
-            f"population_signals: got {theirs.shape[0]} by {theirs.shape[1]}, need {len(table)} shadows by "
-            f"{len(others)} records",
-            field="population_signals",
+        raise errors.DimensionMismatch.about(
+            "population_signals",
+            f"got {theirs.shape[0]} by {theirs.shape[1]}, need {len(table)} shadows by {len(others)} records",
         )
     for each, name in ((others[None], "population"), (theirs, "population_signals")):
         _require_log_probabilities(each, name)
@@ -345,9 +342,6 @@ def calibrated_loss(target: ArrayLike, signals: ArrayLike, membership: ArrayLike
         signals: The shadows' signals, a row a shadow, a column a record.
         membership: Whether the shadow was trained on the record, in the same shape; none was without it. Shadows with
             the record are passed over.
-
-    Returns:
-        a score a record.
 
     Raises:
         TooFewRecords: every shadow was trained on a record; the error names it.
@@ -370,9 +364,6 @@ def reference(target: ArrayLike, signal: ArrayLike) -> Floats:
     Args:
         target: The audited model's signal of each record; minus the loss.
         signal: The reference model's.
-
-    Returns:
-        a score a record.
 
     Example:
         >>> from estimators.audits.queries.shadows import reference
@@ -442,9 +433,6 @@ def quantile_regression(
         trees: How many trees.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a score a record.
-
     Raises:
         NotInstalled: scikit-learn is not there.
         TooFewRecords: fewer than 20 calibration records.
@@ -464,15 +452,14 @@ def quantile_regression(
     require_length(own, "signal", len(rows), "records")
     require_length(answers, "calibration_signal", len(theirs), "calibration records")
     if theirs.shape[1] != rows.shape[1]:
-        raise errors.DimensionMismatch(
-            f"calibration_features: got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have",
-            field="calibration_features",
+        raise errors.DimensionMismatch.about(
+            "calibration_features",
+            f"got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have",
         )
     if len(theirs) < FEWEST:
-        raise errors.TooFewRecords(
-            f"calibration_features: got {len(theirs)}, need at least {FEWEST} records that are neither scored nor "
-            "members",
-            field="calibration_features",
+        raise errors.TooFewRecords.about(
+            "calibration_features",
+            f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members",
         )
     options = {
         "quantile": errors.require_open_unit("level", level),
@@ -518,9 +505,8 @@ def _flags(membership: ArrayLike) -> Booleans:
     """Who trained on what: True or False for each shadow and record."""
     array = plain_array(membership, "membership")
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise errors.InputError(
-            "membership: need True or False (1 or 0) for each shadow and record, a row a shadow",
-            field="membership",
+        raise errors.InputError.about(
+            "membership", "need True or False (1 or 0) for each shadow and record, a row a shadow"
         )
     return array.astype(np.bool_)
 
@@ -532,8 +518,8 @@ def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]
         return
     turned = "; it seems to be a row a record: transpose it" if got[::-1] == (got[1], records) else ""
     of = "" if need[0] is None else f"{models} "
-    raise errors.DimensionMismatch(
-        f"{name}: got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}", field=name
+    raise errors.DimensionMismatch.about(
+        name, f"got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}"
     )
 
 
@@ -544,11 +530,11 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
         index = int(np.argmax(count < fewest))
         did = "trained on it" if kind == "in" else "trained without it"
         instead = "use a query without them (offline)" if kind == "in" else "leave the record out"
-        raise errors.TooFewRecords(
-            f"signals: record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
+        raise errors.TooFewRecords.about(
+            "signals",
+            f"record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
             f"train more shadows, on random_halves of all records, or {instead}",
-            field="signals",
-            index=index,
+            index,
         )
     return np.asarray(count, dtype=np.float64)
 
@@ -576,14 +562,13 @@ def _normal(table: Floats, mask: Booleans, variance: str, centre: str, kind: str
     squares = np.where(mask, (table - mean) ** 2, 0.0).sum(axis=0)
     freedom = float((count - 1).sum())
     if freedom == 0:
-        raise errors.TooFewRecords(
-            f"signals: every record has one shadow {'with' if kind == 'in' else 'without'} it, which says nothing of "
+        raise errors.TooFewRecords.about(
+            "signals",
+            f"every record has one shadow {'with' if kind == 'in' else 'without'} it, which says nothing of "
             "how they vary; train more shadows, or use rmia or calibrated_loss",
-            field="signals",
         )
-    pooled = (
-        float(np.sqrt(squares.sum() / freedom)) or 1.0
-    )  # shadows that all agree have no scale of their own
+    # shadows that all agree have no scale of their own
+    pooled = float(np.sqrt(squares.sum() / freedom)) or 1.0
     deviation = np.sqrt(squares / count) if variance == "record" else np.full(len(mean), pooled)
     if centre == "median":
         mean = np.asarray(np.nanmedian(np.where(mask, table, np.nan), axis=0), dtype=np.float64)
@@ -614,9 +599,9 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
     above = table > 1e-6
     if above.any():
         index = int(np.argwhere(above)[0][1])
-        raise errors.OutOfRange(
-            f"{name}: record {index} is above 0, need log-probabilities (models.loss, or the log of a probability); "
+        raise errors.OutOfRange.about(
+            name,
+            f"record {index} is above 0, need log-probabilities (models.loss, or the log of a probability); "
             "logit-scaled confidence is for LiRA",
-            field=name,
-            index=index,
+            index,
         )

@@ -201,9 +201,7 @@ def synthetic_scores(
         ([-0.05, 0.0], [0.0, 1.0])
     """
     if metric == "l2" and any(column.kind == "category" for column in tables.columns):
-        raise OptionError(
-            "metric: l2 is for numbers, and the tables have categories; take l1", field="metric"
-        )
+        raise OptionError.about("metric", "l2 is for numbers, and the tables have categories; take l1")
     release = Release(
         tables.synthetic, tables.reference, metric, k, radius, near, scaled=bool(tables.columns)
     )
@@ -337,12 +335,6 @@ def closeness_ratio(distances: Floats) -> Floats:
     return -np.divide(first, second, out=np.zeros(len(first)), where=first > 0.0)
 
 
-def share_of_both(near: Floats, beside: Floats) -> Floats:
-    """The second distance as a share of both: 1 where the first is 0, and 1/2 where both are."""
-    both = near + beside
-    return np.asarray(np.divide(beside, both, out=np.full(len(near), 0.5), where=both > 0.0))
-
-
 def log_kernels(distances: Floats, bandwidth: float) -> Floats:
     """The log of the sum of exp(-distance / bandwidth) over each record's neighbours."""
     scaled = -distances / bandwidth
@@ -366,18 +358,6 @@ def _exact_copy(around: _Surroundings) -> Floats:
 def _near_copy(around: _Surroundings) -> Floats:
     near = around.synthetic.distances[:, 0] <= around.release.near
     return np.maximum(near.astype(np.float64), _exact_copy(around))
-
-
-def _closeness(around: _Surroundings) -> Floats:
-    return closeness(around.synthetic.distances)
-
-
-def _kth_closeness(around: _Surroundings) -> Floats:
-    return closeness(around.synthetic.distances, around.release.k)
-
-
-def _closeness_ratio(around: _Surroundings) -> Floats:
-    return closeness_ratio(around.synthetic.distances)
 
 
 def _ball(around: _Surroundings) -> Floats:
@@ -407,7 +387,10 @@ def _ball_sums(distances: Floats, radius: float, n: int) -> Floats:
 
 
 def _calibrated_closeness(around: _Surroundings) -> Floats:
-    return share_of_both(around.synthetic.distances[:, 0], around.people.distances[:, 0])
+    """The second distance as a share of both: 1 where the first is 0, and 1/2 where both are."""
+    near, beside = around.synthetic.distances[:, 0], around.people.distances[:, 0]
+    both = near + beside
+    return np.asarray(np.divide(beside, both, out=np.full(len(near), 0.5), where=both > 0.0))
 
 
 def _density_ratio(around: _Surroundings) -> Floats:
@@ -481,9 +464,9 @@ def _counts(keys: Integers, among: Integers) -> Integers:
 _FORMULAS: Mapping[str, Callable[[_Surroundings], Floats]] = {
     "exact_copy": _exact_copy,
     "near_copy": _near_copy,
-    "closeness": _closeness,
-    "kth_closeness": _kth_closeness,
-    "closeness_ratio": _closeness_ratio,
+    "closeness": lambda around: closeness(around.synthetic.distances),
+    "kth_closeness": lambda around: closeness(around.synthetic.distances, around.release.k),
+    "closeness_ratio": lambda around: closeness_ratio(around.synthetic.distances),
     "ball": _ball,
     "calibrated_closeness": _calibrated_closeness,
     "density_ratio": _density_ratio,

@@ -26,7 +26,7 @@ from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, Mixe
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
-from estimators.decisions.applicable import ELSEWHERE
+from estimators.decisions.plan import ELSEWHERE
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number
@@ -247,7 +247,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
     points = [matrix(name, each) for name, each in tables.items()]
     for name, each in zip(tables, points, strict=True):
         if not len(each):
-            raise TooFewRecords(f"{name}: there are no rows; need at least one", field=name)
+            raise TooFewRecords.about(name, "there are no rows; need at least one")
         if each.shape[1] != points[2].shape[1]:
             raise DimensionMismatch(
                 f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many",
@@ -432,21 +432,21 @@ def _sizes(tables: Mapping[str, Table]) -> list[int]:
 def _size(table: str, columns: Any) -> int:
     """How many rows a table has."""
     if not hasattr(columns, "items"):
-        raise InputError(f"{table}: got {type(columns).__name__}, need columns by name", field=table)
+        raise InputError.about(table, f"got {type(columns).__name__}, need columns by name")
     sizes = {
         str(name): len(np.atleast_1d(np.asarray(column, dtype=object))) for name, column in columns.items()
     }
     if not sizes:
-        raise InputError(f"{table}: there are no columns", field=table)
+        raise InputError.about(table, "there are no columns")
     if len(set(sizes.values())) > 1:
         short, long = min(sizes, key=lambda name: sizes[name]), max(sizes, key=lambda name: sizes[name])
-        raise RaggedRows(
-            f"{table}: column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each",
-            field=table,
+        raise RaggedRows.about(
+            table,
+            f"column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each",
         )
     size = next(iter(sizes.values()))
     if not size:
-        raise TooFewRecords(f"{table}: there are no rows; need at least one", field=table)
+        raise TooFewRecords.about(table, "there are no rows; need at least one")
     return size
 
 
@@ -584,10 +584,10 @@ def require_two_sides(members: Rows, nonmembers: Rows) -> None:
     within, across = _pairs(members, nonmembers)
     same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
     if same and _beyond_chance(across, within):
-        raise InputError(
-            f"{NONMEMBERS}: these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
+        raise InputError.about(
+            NONMEMBERS,
+            "these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
             "rows that were held out",
-            field=NONMEMBERS,
         )
 
 

@@ -27,6 +27,7 @@ from estimators.audits.queries.query import (
     labels_of,
     numbers,
     plain_array,
+    refuse_first,
     require_length,
 )
 from estimators.python.dataclass import dataclass
@@ -174,13 +175,8 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     """
     tokens, bytes_each = _tokens(log_probabilities, lengths, "log_probabilities"), numbers(sizes, "sizes")
     require_length(bytes_each, "sizes", len(tokens.lengths), "records")
-    if (bytes_each <= 0).any():
-        index = int(np.argmax(bytes_each <= 0))
-        raise errors.OutOfRange(
-            f"sizes: record {index} has none, need the bytes of its compressed text, above 0",
-            field="sizes",
-            index=index,
-        )
+    need = "has none, need the bytes of its compressed text, above 0"
+    refuse_first(bytes_each <= 0, errors.OutOfRange, "sizes", need)
     return tokens.means() / bytes_each
 
 
@@ -246,9 +242,6 @@ def minkpp(
         deviations: sigma of each token, in the same shape, at least 0.
         share: As for ``mink``.
 
-    Returns:
-        a score a record.
-
     Example:
         >>> from estimators.audits.queries.text import minkpp
         >>> minkpp([[-1.0, -5.0]], [[-2.0, -2.0]], [[1.0, 1.5]], share=0.5)
@@ -259,18 +252,16 @@ def minkpp(
     sigma = _beside(deviations, lengths, "deviations", tokens)
     if (sigma.values < 0).any():
         index = _record(tokens, int(np.argmax(sigma.values < 0)))
-        raise errors.OutOfRange(
-            f"deviations: a token of record {index} is below 0; take the square root of the variance, and of 0 where "
+        raise errors.OutOfRange.about(
+            "deviations",
+            f"a token of record {index} is below 0; take the square root of the variance, and of 0 where "
             "rounding made that negative",
-            field="deviations",
-            index=index,
+            index,
         )
     if (mu.values > 1e-6).any():
         index = _record(tokens, int(np.argmax(mu.values > 1e-6)))
-        raise errors.OutOfRange(
-            f"means: a token of record {index} is above 0; the mean of log p is minus the entropy",
-            field="means",
-            index=index,
+        raise errors.OutOfRange.about(
+            "means", f"a token of record {index} is above 0; the mean of log p is minus the entropy", index
         )
     scaled = (tokens.values - mu.values) / np.maximum(sigma.values, STEADY)
     return Ragged(scaled, tokens.starts, tokens.lengths).means_of_smallest(_share(share))
@@ -301,14 +292,8 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
     _require_tokens(sizes, "texts")
     logs = numbers(totals, "totals")
     require_length(logs, "totals", len(sizes), "texts")
-    above = logs > 1e-6
-    if above.any():
-        index = int(np.argmax(above))
-        raise errors.OutOfRange(
-            f"totals: record {index} is above 0, need the natural logarithm of its probability",
-            field="totals",
-            index=index,
-        )
+    need = "is above 0, need the natural logarithm of its probability"
+    refuse_first(logs > 1e-6, errors.OutOfRange, "totals", need)
     return np.asarray(np.minimum(logs, 0.0) / sizes, dtype=np.float64)
 
 
@@ -331,9 +316,6 @@ def reference_difference(
         reference: The same of the reference model; a record may have another number of tokens in it.
         reference_lengths: As ``lengths``, of the reference; the same lengths without it.
         total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
-
-    Returns:
-        a score a record.
 
     Example:
         >>> from estimators.audits.queries.text import reference_difference
@@ -428,17 +410,17 @@ def _tokens(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
         at = int(np.argmax(wrong))
         index = _record(tokens, at)
         if np.isnan(tokens.values[at]):
-            raise errors.NotFinite(
-                f"{name}: token {at - int(tokens.starts[index])} of record {index} is NaN; the first token of a text "
+            raise errors.NotFinite.about(
+                name,
+                f"token {at - int(tokens.starts[index])} of record {index} is NaN; the first token of a text "
                 "has no probability: leave it out; elsewhere look at what the model was given",
-                field=name,
-                index=index,
+                index,
             )
-        raise errors.OutOfRange(
-            f"{name}: a token of record {index} is above 0, need natural logarithms of probabilities (not losses, and "
+        raise errors.OutOfRange.about(
+            name,
+            f"a token of record {index} is above 0, need natural logarithms of probabilities (not losses, and "
             "not probabilities)",
-            field=name,
-            index=index,
+            index,
         )
     return Ragged(np.clip(tokens.values, LEAST, 0.0), tokens.starts, tokens.lengths)
 
@@ -449,19 +431,19 @@ def _beside(values: Tokens, lengths: ArrayLike | None, name: str, tokens: Ragged
     require_length(others.lengths, name, len(tokens.lengths), "records")
     if (others.lengths != tokens.lengths).any():
         index = int(np.argmax(others.lengths != tokens.lengths))
-        raise errors.DimensionMismatch(
-            f"{name}: record {index} has {int(others.lengths[index])} numbers, need {int(tokens.lengths[index])}, "
+        raise errors.DimensionMismatch.about(
+            name,
+            f"record {index} has {int(others.lengths[index])} numbers, need {int(tokens.lengths[index])}, "
             "one for each token",
-            field=name,
-            index=index,
+            index,
         )
     bad = ~np.isfinite(others.values)
     if bad.any():
         index = _record(others, int(np.argmax(bad)))
-        raise errors.NotFinite(
-            f"{name}: a token of record {index} is NaN or infinite; a probability of 0 adds 0 to the sum of p log p",
-            field=name,
-            index=index,
+        raise errors.NotFinite.about(
+            name,
+            f"a token of record {index} is NaN or infinite; a probability of 0 adds 0 to the sum of p log p",
+            index,
         )
     return others
 
@@ -481,18 +463,14 @@ def _ragged(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
     if lengths is not None:
         return _padded(values, lengths, name)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise errors.InputError(
-            f"{name}: got {type(values).__name__}, need an array for each record", field=name
-        )
+        raise errors.InputError.about(name, f"got {type(values).__name__}, need an array for each record")
     rows = [plain_array(row, name) for row in values]
     if not rows:
-        raise errors.TooFewRecords(f"{name}: got none, need at least one record", field=name)
+        raise errors.TooFewRecords.about(name, "got none, need at least one record")
     for index, row in enumerate(rows):
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iuf"):
-            raise errors.InputError(
-                f"{name}: record {index} is no row of numbers; need one for each of its tokens",
-                field=name,
-                index=index,
+            raise errors.InputError.about(
+                name, f"record {index} is no row of numbers; need one for each of its tokens", index
             )
     sizes = np.array([len(row) for row in rows], dtype=np.intp)
     _require_tokens(sizes, name)
@@ -503,19 +481,14 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
     """The first numbers of each row."""
     table, sizes = plain_array(values, name), numbers(lengths, "lengths")
     if table.ndim != 2 or table.dtype.kind not in "iuf":
-        raise errors.DimensionMismatch(
-            f"{name}: with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
-            field=name,
+        raise errors.DimensionMismatch.about(
+            name,
+            "with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
         )
     require_length(sizes, "lengths", len(table), "rows")
     wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise errors.OutOfRange(
-            f"lengths: record {index} needs a whole number from 1 to {table.shape[1]}, the width of the padded array",
-            field="lengths",
-            index=index,
-        )
+    need = f"needs a whole number from 1 to {table.shape[1]}, the width of the padded array"
+    refuse_first(wrong, errors.OutOfRange, "lengths", need)
     whole = sizes.astype(np.intp)
     _require_tokens(whole, name)
     inside = np.arange(table.shape[1]) < whole[:, None]
@@ -523,13 +496,8 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
 
 
 def _require_tokens(sizes: Integers, name: str) -> None:
-    if (sizes == 0).any():
-        index = int(np.argmax(sizes == 0))
-        raise errors.TooFewRecords(
-            f"{name}: record {index} has no tokens, so the model says nothing of it; leave such records out",
-            field=name,
-            index=index,
-        )
+    says = "has no tokens, so the model says nothing of it; leave such records out"
+    refuse_first(sizes == 0, errors.TooFewRecords, name, says)
 
 
 def _starts(lengths: Integers) -> Integers:
@@ -545,11 +513,11 @@ def _record(tokens: Ragged, place: int) -> int:
 def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
     """Each text in UTF-8."""
     if isinstance(texts, str | bytes):
-        raise errors.InputError("texts: got a single text, need one for each record", field="texts")
+        raise errors.InputError.about("texts", "got a single text, need one for each record")
     for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):
-            raise errors.InputError(
-                f"texts: record {index} is {type(text).__name__}, need text", field="texts", index=index
+            raise errors.InputError.about(
+                "texts", f"record {index} is {type(text).__name__}, need text", index
             )
     return [text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts]
 
@@ -557,5 +525,5 @@ def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
 def _share(share: float) -> float:
     number = errors.require_number("share", share)
     if not 0.0 < number <= 1.0:
-        raise errors.OutOfRange(f"share: got {number!r}, need a number above 0 and at most 1", field="share")
+        raise errors.OutOfRange.about("share", f"got {number!r}, need a number above 0 and at most 1")
     return number

@@ -77,10 +77,8 @@ def _floats(table: str, name: str, array: Floats) -> Values:
     infinite = np.isinf(array)
     if infinite.any():
         bad = int(np.argmax(infinite))
-        raise NotFinite(
-            f"{table}: column {name!r} is infinite in row {bad}; put a number or leave it empty",
-            field=table,
-            index=bad,
+        raise NotFinite.about(
+            table, f"column {name!r} is infinite in row {bad}; put a number or leave it empty", bad
         )
     return Values("missing" if missing.all() else "number", np.where(missing, 0.0, array), missing)
 
@@ -129,9 +127,8 @@ def _objects(table: str, name: str, array: NDArray[Any]) -> Values:
 
 
 def _unreadable(table: str, name: str, what: str) -> InputError:
-    return MixedTypes(
-        f"{table}: column {name!r} holds {what}; need a number, a text, a date or nothing in each row",
-        field=table,
+    return MixedTypes.about(
+        table, f"column {name!r} holds {what}; need a number, a text, a date or nothing in each row"
     )
 
 

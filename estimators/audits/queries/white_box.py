@@ -93,7 +93,7 @@ def hidden_distance(
     others = _reference(reference, rows)
     if (labels is None) != (reference_labels is None):
         name = "labels" if labels is None else "reference_labels"
-        raise InputError(f"{name}: missing; need the classes of the records and of the reference", field=name)
+        raise InputError.about(name, "missing; need the classes of the records and of the reference")
     if labels is None or reference_labels is None:
         own, theirs = np.zeros(len(rows), np.intp), np.zeros(len(others), np.intp)
     else:
@@ -126,14 +126,11 @@ def _reference(reference: ArrayLike, rows: Floats) -> Floats:
     """The reference's features, as many as the records have."""
     others = _features(reference, "reference")
     if others.shape[1] != rows.shape[1]:
-        raise DimensionMismatch(
-            f"reference: got {others.shape[1]} features, need {rows.shape[1]}, as the records have",
-            field="reference",
+        raise DimensionMismatch.about(
+            "reference", f"got {others.shape[1]} features, need {rows.shape[1]}, as the records have"
         )
     if len(others) < 2:
-        raise TooFewRecords(
-            "reference: got 1, need at least two records to say how they vary", field="reference"
-        )
+        raise TooFewRecords.about("reference", "got 1, need at least two records to say how they vary")
     return others
 
 

@@ -225,9 +225,7 @@ class Procedure:
         """
         threshold = require_number("max_advantage", max_advantage)
         if not -1.0 <= threshold <= 1.0:
-            raise OutOfRange(
-                f"max_advantage: got {threshold!r}, need a number between -1 and 1", field="max_advantage"
-            )
+            raise OutOfRange.about("max_advantage", f"got {threshold!r}, need a number between -1 and 1")
         proven = replace(self.estimate, interval=self.any_variation)
         rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)
         records = sum(each.n_members + each.n_nonmembers for each in self.models)

@@ -122,7 +122,6 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     """The scores of each model, in the order of their names.
 
     Args:
-        data: Scores of both sides of all models.
         model: Which model scored each row, members' rows first.
 
     Raises:
@@ -135,24 +134,21 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     labels = labels_of(model, "model")
     rows = data.n_members + data.n_nonmembers
     if len(labels) != rows:
-        raise DimensionMismatch(f"model: got {len(labels)} labels for {rows} rows", field="model")
+        raise DimensionMismatch.about("model", f"got {len(labels)} labels for {rows} rows")
     if labels.dtype.kind == "U" and (labels == "").any():
         row = int(np.argmax(labels == ""))
-        raise InputError(
-            f"model: row {row} has no label; need which model scored it", field="model", index=row
-        )
+        raise InputError.about("model", f"row {row} has no label; need which model scored it", row)
     names, column = np.unique(labels, return_inverse=True)
     column = column.reshape(-1)
     if len(names) == 1:
-        raise TooFewRecords(
-            f"model: all rows are of one model, {names[0].item()!r}: nothing is known of another training; ask "
+        raise TooFewRecords.about(
+            "model",
+            f"all rows are of one model, {names[0].item()!r}: nothing is known of another training; ask "
             f"about this model by itself, or train {FEWEST - 1} more",
-            field="model",
         )
     if len(names) < FEWEST:
-        raise TooFewRecords(
-            f"model: got {len(names)} models, need at least {FEWEST} to tell how much they vary",
-            field="model",
+        raise TooFewRecords.about(
+            "model", f"got {len(names)} models, need at least {FEWEST} to tell how much they vary"
         )
     sides = column[: data.n_members], column[data.n_members :]
     for what, side in zip(("member", "nonmember"), sides, strict=True):
@@ -160,10 +156,10 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         if len(few):
             examples = ", ".join(repr(each) for each in few[:MOST_NAMES].tolist())
             more = ", ..." if len(few) > MOST_NAMES else ""
-            raise TooFewRecords(
-                f"model: {len(few)} of {len(names)} models ({examples}{more}) {'has' if len(few) == 1 else 'have'} "
+            raise TooFewRecords.about(
+                "model",
+                f"{len(few)} of {len(names)} models ({examples}{more}) {'has' if len(few) == 1 else 'have'} "
                 f"fewer than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
-                field="model",
             )
     parts = [
         np.split(

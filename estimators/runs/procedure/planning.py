@@ -79,9 +79,6 @@ def plan_models(
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
-    Returns:
-        a ``ModelPlan``.
-
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.
 
@@ -99,10 +96,10 @@ def plan_models(
     require_count("records", records, 16)
     members = round(share * records)
     if min(members, records - members) < MIN_RECORDS:
-        raise OutOfRange(
-            f"member_share: {share:g} of {records} records a model are {members} members and {records - members} "
+        raise OutOfRange.about(
+            "member_share",
+            f"{share:g} of {records} records a model are {members} members and {records - members} "
             f"nonmembers; need at least {MIN_RECORDS} of each",
-            field="member_share",
         )
     world = _World(float(expected), spread, int(records), float(prior), share, POOL)
     high = _fewest(world, most, alpha, RUNS)
@@ -175,10 +172,10 @@ def _leaks(world: _World) -> NDArray[np.float64]:
     mean, variance = (expected - floor) / room, (spread / room) ** 2
     most = mean * (1.0 - mean)
     if not 0.0 <= variance <= WIDEST * most:
-        raise OutOfRange(
-            f"spread: got {spread!r}, need a number from 0 to {room * float(np.sqrt(WIDEST * most)):.3g}: advantages "
+        raise OutOfRange.about(
+            "spread",
+            f"got {spread!r}, need a number from 0 to {room * float(np.sqrt(WIDEST * most)):.3g}: advantages "
             f"from {floor:g} to 1 that are {expected:g} on average do not vary more",
-            field="spread",
         )
     if variance == 0.0:
         return np.full(models, expected)

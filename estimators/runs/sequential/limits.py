@@ -70,14 +70,7 @@ NEAREST = 5e-6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Blocks:
-    """Right guesses in each block, by rules that were fixed before it.
-
-    Attributes:
-        true_positives: Members in each block whom the rule of that block recognised.
-        n_members: Members in each block, at least 1.
-        true_negatives: Nonmembers in each block whom it let go.
-        n_nonmembers: Nonmembers in each block, at least 1.
-    """
+    """Right guesses in each block, by rules that were fixed before it; of either side it has one record at least."""
 
     true_positives: Integers
     n_members: Integers
@@ -326,14 +319,11 @@ def won_against(
     Most of the money is bet on both sides together, in proportion to what they weigh; a little on one side alone, so
     that rates which that side's records exclude are excluded.
 
+    What else is given is as for ``upper_accuracy``.
+
     Args:
         points: Each rule's rates of right guesses on the records, (rules, 2).
         rates: Its true rates, (rules, 2).
-        records: Members and nonmembers.
-        prior: Probability that a record is a member.
-        alpha: Error of the limit at all times together.
-        planned: Records of both sides that are expected.
-        share: The share of members that was expected before the first record.
     """
     c1, c0 = rates.T
     unit1, unit0 = prior / share, (1.0 - prior) / (1.0 - share)

@@ -221,14 +221,7 @@ Marks = tuple[tuple[str, float], ...]
 
 
 def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Marks, Sketch, Repeat | None]:
-    """Marks and sketch with a batch more, and what of it was there before, by whichever of both chance explains less.
-
-    Args:
-        marks: Of the batches before.
-        sketch: Of their records.
-        sides: The batch.
-        key: Of the hashes of the sketch.
-    """
+    """Marks and sketch with a batch more, and what of it was there before, by whichever chance explains less."""
     mark, chance = mark_of(sides), chance_of_mark(sides)
     together, repeat = sketch.after(sides, key)
     turned = sketch.after((sides[1], sides[0]), key)[1]

@@ -274,10 +274,10 @@ class SequentialRun(State):
         """
         run = super(SequentialRun, cls).from_dict(value)  # noqa: UP008  # slots make the class anew
         if run.counts is not None and not run._can_have_its_looks():
-            raise errors.InputError(
-                "state.looks: the counts and guesses of this state cannot give these ends, so the state was changed; "
+            raise errors.InputError.about(
+                "state.looks",
+                "the counts and guesses of this state cannot give these ends, so the state was changed; "
                 "begin a new run",
-                field="state.looks",
             )
         return run
 
@@ -330,8 +330,7 @@ class SequentialRun(State):
         if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise errors.InputError(
-                f"scores: this batch {again}: {repeat.words}; a run takes each record once",
-                field="members",
+                f"scores: this batch {again}: {repeat.words}; a run takes each record once", field="members"
             )
         doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
@@ -384,9 +383,8 @@ class SequentialRun(State):
         common = dict(self.batches).keys() & dict(other.batches)
         chances = [dict(self.batches)[mark] for mark in common] + [1.0 if repeat is None else repeat.chance]
         if min(chances) <= repeats.REFUSE_BELOW:
-            raise errors.InputError(
-                "state: the runs have a batch in common, or most records; each may be in one of them",
-                field="state",
+            raise errors.InputError.about(
+                "state", "the runs have a batch in common, or most records; each may be in one of them"
             )
         first, second = self.rights, other.rights
         names = [*first, *(name for name in second if name not in first)]
@@ -583,11 +581,9 @@ def sequential_run(
         ('fail', True)
     """
     if max_advantage is not None and not -1.0 <= errors.require_number("max_advantage", max_advantage) <= 1.0:
-        raise errors.OutOfRange(
-            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
-        )
+        raise errors.OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if run_id is not None and not is_run_id(run_id):
-        raise errors.OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
+        raise errors.OutOfRange.about("run_id", f"need up to {LONGEST_ID} letters and digits")
     question = (
         errors.require_open_unit("prior", prior),
         errors.require_open_unit("confidence", confidence),

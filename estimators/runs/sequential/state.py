@@ -104,12 +104,12 @@ class State:
             InputError: no state of a run, one of another version, or one that was damaged; it says which part.
         """
         if not isinstance(value, Mapping) or value.get("kind") != KIND:
-            raise InputError("state: this is no state of a sequential run", field="state")
+            raise InputError.about("state", "this is no state of a sequential run")
         version = value.get("version")
         if type(version) is not int or version != VERSION:
             said = f"version {version}" if type(version) is int and abs(version) < MOST else "another version"
-            raise InputError(
-                f"state: is of {said}, and this mace reads version {VERSION}; begin a new run", field="state"
+            raise InputError.about(
+                "state", f"is of {said}, and this mace reads version {VERSION}; begin a new run"
             )
         if set(value) != {"kind", "version", *(each.name for each in fields(State))}:
             raise _damaged("it has other parts than a state", "")
@@ -171,7 +171,7 @@ class State:
 
 def _damaged(why: str, part: str) -> InputError:
     place = f"state.{part}" if part else "state"
-    return InputError(f"{place}: {why}, so the state was damaged; begin a new run", field=place)
+    return InputError.about(place, f"{why}, so the state was damaged; begin a new run")
 
 
 def _whole(value: object, part: str, least: int = 0, most: int = MOST) -> int:

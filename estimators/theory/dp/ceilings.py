@@ -71,7 +71,7 @@ def mip_eta(epsilon: float, delta: float = 0.0) -> float:
 def epsilon_from_mip_eta(eta: float, delta: float = 0.0) -> float:
     """Theorem 4 the other way: ln((1 + 2 eta - 2 delta)/(1 - 2 eta)), 0 if delta alone allows it, infinite at 1/2."""
     if not 0.0 <= require_number("eta", eta) <= 0.5:
-        raise OutOfRange(f"eta: got {eta!r}, need a number from 0 to 0.5", field="eta")
+        raise OutOfRange.about("eta", f"got {eta!r}, need a number from 0 to 0.5")
     return epsilon_from_advantage(2.0 * eta, delta)
 
 

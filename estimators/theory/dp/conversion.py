@@ -165,7 +165,7 @@ def convert(
     names: list[Quantity] = [name for name, number in numbers.items() if number is not None]
     if len(names) != 1:
         field = names[1] if names else "advantage"
-        raise OptionError(f"{field}: give one of {', '.join(numbers)}, and only one", field=field)
+        raise OptionError.about(field, f"give one of {', '.join(numbers)}, and only one")
     name, p = names[0], require_open_unit("prior", prior)
     value = require_number(name, numbers[name])
     rates = tuple(require_open_unit("false_positive_rates", rate) for rate in false_positive_rates)
@@ -184,10 +184,10 @@ def _both(name: Quantity, value: float, prior: float) -> tuple[float, float]:
     guessing = baseline(prior)
     least, most = (guessing, 1.0) if name == "advantage" else (0.0, min(prior, 1.0 - prior))
     if not least - SLACK <= value < most:
-        raise OutOfRange(
-            f"{name}: got {value:g}, need a number from {least:g} up to but not including {most:g}: at prior "
+        raise OutOfRange.about(
+            name,
+            f"got {value:g}, need a number from {least:g} up to but not including {most:g}: at prior "
             f"{prior:g} guessing alone has an advantage of {guessing:g}",
-            field=name,
         )
     if name == "advantage":
         advantage = max(value, guessing)
@@ -198,7 +198,7 @@ def _both(name: Quantity, value: float, prior: float) -> tuple[float, float]:
 def _promise(name: Quantity, value: float, world: _World) -> ApproximateDp | GaussianDp:
     most = MOST_EPSILON if name == "epsilon" else MOST_MU
     if not 0.0 <= value <= most:
-        raise OutOfRange(f"{name}: got {value:g}, need a number from 0 to {most:g}", field=name)
+        raise OutOfRange.about(name, f"got {value:g}, need a number from 0 to {most:g}")
     return ApproximateDp(value, world.delta) if name == "epsilon" else GaussianDp(value)
 
 

@@ -266,7 +266,7 @@ class DpCurve:
 
     def __post_init__(self) -> None:
         if not self.epsilons or len(self.epsilons) != len(self.deltas):
-            raise OutOfRange("curve: need as many deltas as epsilons, and at least one", field="curve")
+            raise OutOfRange.about("curve", "need as many deltas as epsilons, and at least one")
         for epsilon, delta in zip(self.epsilons, self.deltas, strict=True):
             require_nonnegative("epsilon", epsilon)
             require_nonnegative("delta", delta)
@@ -345,10 +345,10 @@ def grant_of(
         else "Kairouz, Oh and Viswanath 2015"
     )
     if about is Adjacency.REPLACE and not fixed:
-        raise OptionError(
-            "adjacency: a promise about replacing a record compares training sets of one size, so it does "
+        raise OptionError.about(
+            "adjacency",
+            "a promise about replacing a record compares training sets of one size, so it does "
             "not apply when each record is included independently; use add_remove",
-            field="adjacency",
         )
     if about is Adjacency.REPLACE or not fixed:
         plain, assumes = isinstance(promise, ApproximateDp), REPLACING if fixed else ADDING

@@ -79,8 +79,8 @@ def keeping(
     """
     most, p = errors.require_number("advantage", advantage), errors.require_open_unit("prior", prior)
     if not 0.0 <= most < 1.0:
-        raise errors.OutOfRange(
-            f"advantage: got {most!r}, need a number from 0 up to but not including 1", field="advantage"
+        raise errors.OutOfRange.about(
+            "advantage", f"got {most!r}, need a number from 0 up to but not including 1"
         )
     errors.require_from_zero_to_one("delta", delta)
 
@@ -196,7 +196,7 @@ def assess(
         ['envelope']
     """
     if promises is None and advantage is None:
-        raise errors.OptionError("promises: need a promise, or an advantage to keep", field="promises")
+        raise errors.OptionError.about("promises", "need a promise, or an advantage to keep")
     coins = Inclusion(inclusion) is Inclusion.INDEPENDENT
     about = _adjacency(None if isinstance(promises, Mapping) else adjacency, coins)
     extra = (REPLACEMENT,) if adjacency is None and not coins and not isinstance(promises, Mapping) else ()

@@ -117,9 +117,7 @@ def attained_eta(
     """
     theta = np.asarray(outputs, dtype=np.float64).ravel()
     if noise.dimension != 1 or len(theta) != len(rows):
-        raise DimensionMismatch(
-            "outputs: need one number a training set, and a noise on the line", field="outputs"
-        )
+        raise DimensionMismatch.about("outputs", "need one number a training set, and a noise on the line")
     # noise of scale s reaches s times its unit, which is what has size 1
     unit = require_positive("scale", scale) / float(noise.size(np.ones((1, 1)))[0])
     reach = REACH[noise.name] * unit

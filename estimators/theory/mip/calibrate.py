@@ -78,7 +78,7 @@ class Fits:
         if any(each is None for each in pair) and any(each is not None for each in pair):
             raise TooFewRecords("before, after and record: need all three, or none", field="before")
         if draws is None and before is None:
-            raise TooFewRecords("draws: need draws, or before, after and record", field="draws")
+            raise TooFewRecords.about("draws", "need draws, or before, after and record")
         return cls(
             None if draws is None else rows_of("draws", draws),
             None if before is None else rows_of("before", before),
@@ -100,9 +100,7 @@ class Fits:
         if weights is not None or self.draws is None:
             spread = np.ones(self.dimension) if weights is None else spread_of(weights)
             if len(spread) != self.dimension:
-                raise OutOfRange(
-                    f"spread: got {len(spread)} numbers for {self.dimension} parameters", field="spread"
-                )
+                raise OutOfRange.about("spread", f"got {len(spread)} numbers for {self.dimension} parameters")
             return spread, self.draws
         if self.dimension == 1:
             return spread_of_draws(self.draws, order), self.draws

@@ -174,5 +174,5 @@ def _sizes(records: int, size: int | None) -> tuple[int, int]:
     records = require_count("n", records, 2)
     size = records // 2 if size is None else require_count("k", size)
     if size >= records:
-        raise OutOfRange("k: need fewer than all records, or everybody is in", field="k")
+        raise OutOfRange.about("k", "need fewer than all records, or everybody is in")
     return records, size

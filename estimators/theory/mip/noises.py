@@ -41,7 +41,7 @@ class Norm:
     def __post_init__(self) -> None:
         order = require_number("order", self.order)
         if not order >= 1.0:
-            raise OutOfRange(f"order: got {order!r}, need at least 1, or it is no norm", field="order")
+            raise OutOfRange.about("order", f"got {order!r}, need at least 1, or it is no norm")
         object.__setattr__(self, "weights", spread_of(self.weights))
 
     @classmethod
@@ -106,14 +106,14 @@ def spread_of(values: ArrayLike) -> Floats:
     """Weights of the coordinates, checked, as an array nobody can change."""
     spread = np.array(values, dtype=np.float64, ndmin=1)
     if spread.ndim != 1 or spread.size == 0:
-        raise TooFewRecords("spread: need one number a coordinate, and at least one", field="spread")
+        raise TooFewRecords.about("spread", "need one number a coordinate, and at least one")
     if not np.isfinite(spread).all():
-        raise NotFinite("spread: holds a number that is not finite", field="spread")
+        raise NotFinite.about("spread", "holds a number that is not finite")
     if (spread < 0.0).any() or not spread.any():
-        raise OutOfRange(
-            "spread: need numbers of at least 0, at least one of them above 0; a parameter that never "
+        raise OutOfRange.about(
+            "spread",
+            "need numbers of at least 0, at least one of them above 0; a parameter that never "
             "varies needs no noise",
-            field="spread",
         )
     spread.setflags(write=False)
     return spread

@@ -275,16 +275,15 @@ def _enough(sizes: scales.Sizes, eta: float, confidence: float, option: str) -> 
     if scale < inf:
         return scale
     if sizes.fewest < sizes.least_pairs(eta, confidence):
-        raise TooFewRecords(
-            f"{option}: got {sizes.fewest} pairs for each record, need at least "
+        raise TooFewRecords.about(
+            option,
+            f"got {sizes.fewest} pairs for each record, need at least "
             f"{sizes.least_pairs(eta, confidence)} for this eta and confidence; more pairs bring the noise "
             "closer to the least possible",
-            field=option,
         )
-    raise OutOfRange(
-        "draws: a parameter was the same in all draws but changes under a swap, so it would get no noise; "
-        "draw more",
-        field="draws",
+    raise OutOfRange.about(
+        "draws",
+        "a parameter was the same in all draws but changes under a swap, so it would get no noise; draw more",
     )
 
 

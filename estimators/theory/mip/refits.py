@@ -62,9 +62,9 @@ class Refits:
         try:
             rows = np.asarray(data)
         except ValueError:
-            raise DimensionMismatch("data: need records of one shape, one a row", field="data") from None
+            raise DimensionMismatch.about("data", "need records of one shape, one a row") from None
         if rows.ndim == 0 or len(rows) < 2:
-            raise TooFewRecords("data: need at least 2 records, one a row", field="data")
+            raise TooFewRecords.about("data", "need at least 2 records, one a row")
         result = cls(fit, rows, ())
         members = result.training_set(generator)[0]
         return replace(result, shape=numbers_of(fit(rows[members])).shape)
@@ -93,8 +93,8 @@ class Refits:
         """What the fit returns, as one row of numbers."""
         result = numbers_of(self.fit(self.data[members]))
         if result.shape != self.shape:
-            raise DimensionMismatch(
-                "fit: returned arrays of different shapes; parameters need a fixed shape", field="fit"
+            raise DimensionMismatch.about(
+                "fit", "returned arrays of different shapes; parameters need a fixed shape"
             )
         return result.ravel()
 
@@ -156,12 +156,12 @@ def numbers_of(returned: ArrayLike) -> Floats:
     try:
         raw = np.asarray(returned)
     except (TypeError, ValueError):
-        raise DimensionMismatch("fit: returned rows of different lengths", field="fit") from None
+        raise DimensionMismatch.about("fit", "returned rows of different lengths") from None
     if raw.size == 0:
-        raise TooFewRecords("fit: returned no number", field="fit")
+        raise TooFewRecords.about("fit", "returned no number")
     if raw.dtype.kind not in "biuf":
-        raise OutOfRange("fit: returned what is no real number, nor an array of them", field="fit")
+        raise OutOfRange.about("fit", "returned what is no real number, nor an array of them")
     result = raw.astype(np.float64)
     if not np.isfinite(result).all():
-        raise NotFinite("fit: returned a number that is not finite", field="fit")
+        raise NotFinite.about("fit", "returned a number that is not finite")
     return result

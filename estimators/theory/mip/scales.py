@@ -39,16 +39,13 @@ def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:
     """(mean |theta_i - mean|^M)^(1/M) of every coordinate, as in Algorithm 1, which forgets the bars around it."""
     order = require_order(order)
     if len(draws) < 2:
-        raise TooFewRecords(f"draws: got {len(draws)}, need at least 2", field="draws")
+        raise TooFewRecords.about("draws", f"got {len(draws)}, need at least 2")
     centred = np.abs(draws - draws.mean(axis=0))
     top = centred.max(axis=0)
     unit = np.where(top > 0.0, top, 1.0)
     result = unit * ((centred / unit) ** order).mean(axis=0) ** (1.0 / order)
     if not result.any():
-        raise OutOfRange(
-            "draws: all are equal, so there is no spread to scale the noise by",
-            field="draws",
-        )
+        raise OutOfRange.about("draws", "all are equal, so there is no spread to scale the noise by")
     return np.asarray(result)
 
 
@@ -64,7 +61,7 @@ def require_order(order: float) -> float:
     """Return ``order`` if it is at least 1 and finite."""
     number = require_number("moment", order)
     if not 1.0 <= number < float("inf"):
-        raise OutOfRange(f"moment: got {number!r}, need a finite number of at least 1", field="moment")
+        raise OutOfRange.about("moment", f"got {number!r}, need a finite number of at least 1")
     return number
 
 
@@ -87,7 +84,7 @@ def require_eta(eta: float) -> float:
     """Return ``eta`` if it lies strictly between 0 and 1/2: at 1/2 nothing is asked, at 0 no noise is enough."""
     number = require_number("eta", eta)
     if not 0.0 < number < 0.5:
-        raise OutOfRange(f"eta: got {number!r}, need a number strictly between 0 and 1/2", field="eta")
+        raise OutOfRange.about("eta", f"got {number!r}, need a number strictly between 0 and 1/2")
     return number
 
 
@@ -125,7 +122,7 @@ def theorem_9_scale(eta: float, sigma: float, moment: float) -> float:
 def corollary_10_scale(eta: float, sigma: float, moment: float) -> float:
     """The paper's (6.16/eta)^(1+2/M) sigma, for M >= 2."""
     if moment < 2.0:
-        raise OutOfRange("moment: the paper's Corollary 10 needs at least 2; use Theorem 9", field="moment")
+        raise OutOfRange.about("moment", "the paper's Corollary 10 needs at least 2; use Theorem 9")
     return _paper_scale(COROLLARY_10, eta, sigma, moment)
 
 
@@ -306,7 +303,7 @@ class Sizes:
         """From independent fits, paired as they come; an odd one is left over."""
         theta = parameters("draws", draws, noise)
         if len(theta) < 2:
-            raise TooFewRecords(f"draws: got {len(theta)}, need at least 2", field="draws")
+            raise TooFewRecords.about("draws", f"got {len(theta)}, need at least 2")
         even = len(theta) // 2 * 2
         sizes = noise.size(theta[:even:2] - theta[1:even:2])
         return cls(noise, sizes, np.zeros(len(sizes), dtype=np.int64), 1, 1.0)
@@ -359,7 +356,7 @@ def parameters(name: str, values: ArrayLike, noise: Noise) -> Floats:
     """Rows of parameters, checked against the noise."""
     rows = rows_of(name, values)
     if rows.shape[1] != noise.dimension:
-        raise DimensionMismatch(
-            f"{name}: rows have {rows.shape[1]} numbers, the noise has {noise.dimension}", field=name
+        raise DimensionMismatch.about(
+            name, f"rows have {rows.shape[1]} numbers, the noise has {noise.dimension}"
         )
     return rows

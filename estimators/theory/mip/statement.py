@@ -149,7 +149,7 @@ def assess(
     noise = options[shape](calibrator.spread)
     certificates = calibrator.certificates(noise)
     if not certificates:
-        raise TooFewRecords("draws: too few to certify anything; need at least 4", field="draws")
+        raise TooFewRecords.about("draws", "too few to certify anything; need at least 4")
     choice = _Choice.of(certificates, eta, confidence, records)
     calibrations = tuple(
         each
@@ -227,7 +227,7 @@ class _Choice:
             return []
         swapped = self.certificates["swaps"].groups
         if self.records is not None and self.records < swapped:
-            raise OutOfRange(f"records: got {self.records}, and {swapped} were swapped", field="records")
+            raise OutOfRange.about("records", f"got {self.records}, and {swapped} were swapped")
         if self.method == "draws":
             return [
                 Caution(

@@ -186,10 +186,6 @@ def _knots(n: int) -> Floats:
     return np.unique(np.concatenate((every, np.round(beyond))))
 
 
-# --- tally --------------------------------------------------------------------------------------------------
-# A sample of a categorical variable: how many categories were seen how often, and nothing else.
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
     """``times`` categories have ``counts`` records each, ascending; ``universe`` is how many there are, if known.
@@ -225,12 +221,12 @@ class Tally:
         """
         entries = np.asarray(counts).ravel()
         if not entries.size:
-            raise TooFewRecords("tallies: got none, need at least one", field="tallies")
+            raise TooFewRecords.about("tallies", "got none, need at least one")
         whole = entries.astype(np.float64)
         if not (np.isfinite(whole).all() and (whole >= 0.0).all() and (whole == np.floor(whole)).all()):
-            raise InvalidCounts("tallies: need whole numbers of at least 0", field="tallies")
+            raise InvalidCounts.about("tallies", "need whole numbers of at least 0")
         if not 1.0 <= whole.sum() < 2.0**53:
-            raise TooFewRecords("tallies: need at least one record, and fewer than 2^53", field="tallies")
+            raise TooFewRecords.about("tallies", "need at least one record, and fewer than 2^53")
         result = np.unique(entries[entries > 0].astype(np.int64), return_counts=True)
         return cls(*result, _universe(universe, entries.size))
 
@@ -255,7 +251,7 @@ class Tally:
             (4, 3)
         """
         if not len(values):
-            raise TooFewRecords("values: got none, need at least one", field="values")
+            raise TooFewRecords.about("values", "got none, need at least one")
         _, counts = np.unique(np.asarray(values), return_counts=True)
         return cls(*np.unique(counts.astype(np.int64), return_counts=True), _universe(universe, counts.size))
 
@@ -289,8 +285,7 @@ def _universe(universe: int | None, least: int) -> int | None:
     if universe is None:
         return None
     if require_count("universe", universe) < least:
-        raise OutOfRange(
-            f"universe: got {universe}, need at least the {least} categories that are there",
-            field="universe",
+        raise OutOfRange.about(
+            "universe", f"got {universe}, need at least the {least} categories that are there"
         )
     return universe

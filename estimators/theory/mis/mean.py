@@ -48,7 +48,7 @@ def mean_delta(n: int, dimension: int = 1, gamma: float = 1.0) -> float:
     size, d = require_count("n", n), require_count("dimension", dimension)
     cut = log(require_positive("gamma", gamma))
     if d > MOST_DIMENSIONS:
-        raise OutOfRange(f"dimension: got {d:,}, need at most {MOST_DIMENSIONS:,}", field="dimension")
+        raise OutOfRange.about("dimension", f"got {d:,}, need at most {MOST_DIMENSIONS:,}")
     if size == 1:
         return 1.0
     r = 1.0 / sqrt(size)
@@ -185,7 +185,7 @@ def assess_mean(
     every = tuple(sizes or _usual(dimension))
     for size in every:
         if size > MOST_RECORDS:
-            raise OutOfRange(f"sizes: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="sizes")
+            raise OutOfRange.about("sizes", f"got {size:.3g}, need at most {MOST_RECORDS:.0e}")
     n = every[0] if sizes else every[len(every) // 2]
     deltas = tuple(mean_delta(size, dimension, gamma) for size in every)
     at = deltas[every.index(n)]

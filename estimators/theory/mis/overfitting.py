@@ -100,9 +100,7 @@ def overfitting(
 def overfits(loss: float, alpha: float) -> float:
     """The epsilon at which a mean training loss means (epsilon, 1 - alpha)-overfitting: loss/alpha (Proposition 10)."""
     if loss > errors.require_open_unit("alpha", alpha) * np.finfo(np.float64).max:
-        raise errors.OutOfRange(
-            "alpha: is so small that the mean loss divided by it is no number", field="alpha"
-        )
+        raise errors.OutOfRange.about("alpha", "is so small that the mean loss divided by it is no number")
     return loss / alpha
 
 
@@ -144,9 +142,7 @@ def by_mean(
     """
     train, heldout = _losses(train_losses, "train_losses"), _losses(heldout_losses, "heldout_losses")
     if train[0] < 0.0:
-        raise errors.OutOfRange(
-            "train_losses: need losses of at least 0 with alpha (Proposition 10)", field="train_losses"
-        )
+        raise errors.OutOfRange.about("train_losses", "need losses of at least 0 with alpha (Proposition 10)")
     mean = float(train.mean())
     epsilon = overfits(mean, alpha)
     hits = int(np.searchsorted(heldout, epsilon, side="right"))
@@ -174,11 +170,9 @@ def _losses(values: ArrayLike, field: str) -> Floats:
     """Losses in ascending order."""
     result = np.sort(np.asarray(values, dtype=np.float64).ravel())
     if not result.size:
-        raise errors.TooFewRecords(f"{field}: got none, need at least one", field=field)
+        raise errors.TooFewRecords.about(field, "got none, need at least one")
     if not np.isfinite(result).all():
-        raise errors.NotFinite(f"{field}: a loss is NaN or infinite", field=field)
+        raise errors.NotFinite.about(field, "a loss is NaN or infinite")
     if result[0] == -np.finfo(np.float64).max:
-        raise errors.OutOfRange(
-            f"{field}: a loss is {result[0]:.3g}, below which no cut can lie", field=field
-        )
+        raise errors.OutOfRange.about(field, f"a loss is {result[0]:.3g}, below which no cut can lie")
     return result

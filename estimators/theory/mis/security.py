@@ -47,7 +47,7 @@ def given_largest(largest: float, categories: int) -> tuple[float, float]:
     k = errors.require_count("categories", categories)
     top = errors.require_number("largest", largest)
     if not 1.0 / k - 1e-12 <= top <= 1.0:
-        raise errors.OutOfRange("largest: need a number from 1/categories to 1", field="largest")
+        raise errors.OutOfRange.about("largest", "need a number from 1/categories to 1")
     return least_given_largest(top), sqrt(top * (1.0 - top)) + sqrt((1.0 - top) * max(k - 2.0 + top, 0.0))
 
 
@@ -140,9 +140,7 @@ MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {
 def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
     p, k = distribution(probabilities), errors.require_count("cells", cells)
     if k > p.size:
-        raise errors.OutOfRange(
-            f"cells: got {k}, need at most the {p.size} categories there are", field="cells"
-        )
+        raise errors.OutOfRange.about("cells", f"got {k}, need at most the {p.size} categories there are")
     return p, k
 
 
@@ -177,8 +175,8 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
     gamma = errors.require_positive("gamma", gamma)
     p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
     if p.shape != q.shape:
-        raise errors.DimensionMismatch(
-            f"member: got {q.size} cells, nonmember has {p.size}; need equally many", field="member"
+        raise errors.DimensionMismatch.about(
+            "member", f"got {q.size} cells, nonmember has {p.size}; need equally many"
         )
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
     return float(min(np.maximum(gap, 0.0).sum(), 1.0))
@@ -203,7 +201,7 @@ def total_delta(p: Floats, times: Floats | np.float64, n: int, gamma: float) -> 
     """The same for checked probabilities, each so many ``times``."""
     size = errors.require_count("n", n)
     if size > MOST_RECORDS:
-        raise errors.OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
+        raise errors.OutOfRange.about("n", f"got {size:.3g}, need at most {MOST_RECORDS:.0e}")
     return float(min(np.sum(times * excess(p, float(size), errors.require_positive("gamma", gamma))), 1.0))
 
 

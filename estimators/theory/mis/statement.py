@@ -189,9 +189,7 @@ def _merges(
     delta: float | None,
 ) -> tuple[assessment.Coarsening, ...]:
     if max(cells, default=1) > source.categories:
-        raise OutOfRange(
-            f"coarsen_to: need at most the {source.categories} categories there are", field="coarsen_to"
-        )
+        raise OutOfRange.about("coarsen_to", f"need at most the {source.categories} categories there are")
     return assessment.coarsen(source, cells, n, gamma, confidence, delta)
 
 

@@ -98,8 +98,8 @@ def _ordered_by_half(
 def _require_fair(members: int, nonmembers: int) -> None:
     """Refuse what fair coins all but never make: then they were not fair, or not all records are here."""
     if 2.0 * float(bdtr(min(members, nonmembers), members + nonmembers, 0.5)) < ODD:
-        raise OutOfRange(
-            f"draw: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
+        raise OutOfRange.about(
+            "draw",
+            f"{members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
             "coin, or say split or chosen",
-            field="draw",
         )

@@ -181,9 +181,8 @@ def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
 
 def _in_random_order(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
     """The places of the records of one side in random order."""
-    if (
-        side.sum() > MOST_PAIRS
-    ):  # each stays by a coin: as good as any other draw, and no list of all is needed
+    # each stays by a coin: as good as any other draw, and no list of all is needed
+    if side.sum() > MOST_PAIRS:
         side = rng.binomial(side, MOST_PAIRS / side.sum())
     return np.asarray(rng.permutation(np.repeat(places, side)))
 

@@ -5,33 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from estimators.errors import (
-    InputError,
-    OptionError,
-    OutOfRange,
-    TooFewRecords,
-    require_count,
-    require_open_unit,
-    require_share,
-)
+from estimators import errors
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee
 from estimators.theory.dp.promise import Adjacency, Pair, Promise
+from estimators.theory.one_run import statement
 from estimators.theory.one_run.betting import epsilon_refuted_over, p_value, refuted_after
 from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
 from estimators.theory.one_run.guesses import Guesses, median
-from estimators.theory.one_run.statement import (
-    Bound,
-    OneRun,
-    PromiseInOneRun,
-    about_of,
-    coverage,
-    grant_for,
-    too_few,
-    with_stops,
-)
 
 Orders = list[list[tuple[Guesses, ...]]]
 """Of each order of guesses, and each pairing, those about one run after another."""
@@ -77,8 +60,8 @@ def epsilon_over_runs(
         >>> [round(bound, 1) for bound in epsilon_over_runs(runs, "coin", direction="high")]
         [2.7, 2.8, 3.3]
     """
-    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    delta, how = require_share("delta", delta), draw_of(draw)
+    level = (1.0 - errors.require_open_unit("confidence", confidence)) / 2.0
+    delta, how = errors.require_share("delta", delta), draw_of(draw)
     orders, _ = _orders(runs, how, direction_of(direction), seed)
     return tuple(bound.value for bound in _bounds(orders, delta, level))
 
@@ -92,7 +75,7 @@ def several_runs(
     adjacency: Adjacency | str | None = None,
     direction: Direction | str = Direction.EITHER,
     seed: int = 0,
-) -> OneRun:
+) -> statement.OneRun:
     """Hold a promise against several independent runs, and say after each what its epsilon is at least.
 
     The promise is held as one epsilon at a delta, against the same bet as ``epsilon_over_runs``: no level is spent on
@@ -119,16 +102,16 @@ def several_runs(
         >>> [round(bound, 2) for bound in result.bounds], result.decision
         ([0.55, 0.76, 0.85], 'contradicted')
     """
-    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    delta, how = require_share("delta", delta), draw_of(draw)
-    require_count("seed", seed, 0)
+    level = (1.0 - errors.require_open_unit("confidence", confidence)) / 2.0
+    delta, how = errors.require_share("delta", delta), draw_of(draw)
+    errors.require_count("seed", seed, 0)
     if len(runs) < 2:
-        raise TooFewRecords(f"runs: got {len(runs)}, need at least 2; ask about one by itself", field="runs")
-    pair = None if promise is None else grant_for(promise, how, adjacency, delta)[0].pair
+        raise errors.TooFewRecords.about("runs", f"got {len(runs)}, need at least 2; ask about one by itself")
+    pair = None if promise is None else statement.grant_for(promise, how, adjacency, delta)[0].pair
     if promise is not None and pair is None:
-        raise OptionError(
-            "delta: several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
-            field="delta",
+        raise errors.OptionError.about(
+            "delta",
+            "several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
         )
     delta = delta if pair is None else pair[1]
     orders, cautions = _orders(runs, how, direction_of(direction), seed)
@@ -137,21 +120,21 @@ def several_runs(
     test = None
     if pair is not None:
         least = p_value(lambda level: any(_is_refuted(order, pair, level) for order in orders))
-        test = PromiseInOneRun(least <= each_level, min(1.0, least * len(orders)), pair)
+        test = statement.PromiseInOneRun(least <= each_level, min(1.0, least * len(orders)), pair)
     best = bounds[-1]
     if best.value == 0.0 and not any(_could_show(order, delta, each_level) for order in orders):
-        cautions.append(too_few(sum(coins), how))
+        cautions.append(statement.too_few(sum(coins), how))
     of_vectors = any(isinstance(data, Scores) and data.dimension > 1 for data in runs)
     assumes = f"{ASSUMES[how]}; so in each run anew, which is trained independently of the others"
-    return OneRun(
+    return statement.OneRun(
         how,
-        about_of(how),
+        statement.about_of(how),
         sum(coins),
         confidence,
-        with_stops(best, delta),
+        statement.with_stops(best, delta),
         test,
         None,
-        Guarantee(coverage(how, delta), assumes, not (how is Draw.COIN and of_vectors)),
+        Guarantee(statement.coverage(how, delta), assumes, not (how is Draw.COIN and of_vectors)),
         tuple(dict.fromkeys(cautions)),
         tuple(bound.value for bound in bounds),
         coins,
@@ -163,8 +146,8 @@ def _orders(
 ) -> tuple[Orders, list[Caution]]:
     """The guesses about each run, by order and pairing, and what to know of the scores."""
     if how is Draw.CHOSEN:
-        raise OutOfRange(
-            "draw: members that were chosen certify nothing, in several runs neither", field="draw"
+        raise errors.OutOfRange.about(
+            "draw", "members that were chosen certify nothing, in several runs neither"
         )
     each, cautions = list[list[tuple[Guesses, ...]]](), list[Caution]()
     for at, data in enumerate(runs):
@@ -172,17 +155,17 @@ def _orders(
         each.append(orders)
         cautions += own
     if len({len(orders) for orders in each}) > 1:
-        raise InputError("runs: need scores of one kind, all with an order or none", field="runs")
+        raise errors.InputError.about("runs", "need scores of one kind, all with an order or none")
     return [list(zip(*order, strict=True)) for order in zip(*each, strict=True)], cautions
 
 
-def _bounds(orders: Orders, delta: float, level: float) -> list[Bound]:
+def _bounds(orders: Orders, delta: float, level: float) -> list[statement.Bound]:
     """The bound after each run, with its guesses at the looks of all runs so far."""
 
-    def bound(runs: tuple[Guesses, ...], level: float) -> Bound:
-        return Bound(epsilon_refuted_over(runs, delta, level), level, _as_one(runs))
+    def bound(runs: tuple[Guesses, ...], level: float) -> statement.Bound:
+        return statement.Bound(epsilon_refuted_over(runs, delta, level), level, _as_one(runs))
 
-    bounds, best = list[Bound](), None
+    bounds, best = list[statement.Bound](), None
     for number in range(1, 1 + (len(orders[0][0]) if orders else 0)):
         so_far = ([pairing[:number] for pairing in order] for order in orders)
         now = max(

@@ -140,13 +140,9 @@ class OneRun:
         """The result in plain words."""
         return " ".join(
             (*self._of_promise(), self._of_epsilon(), *self._of_mu())
-            if self._is_certain
+            if self.draw is not Draw.CHOSEN
             else self._no_certificate()
         )
-
-    @property
-    def _is_certain(self) -> bool:
-        return self.draw is not Draw.CHOSEN
 
     def _no_certificate(self) -> tuple[str, ...]:
         bound = self.epsilon
@@ -217,9 +213,6 @@ def one_run(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer. Of a split, pairs
             are drawn five times, and what is stated is what most of them show.
 
-    Returns:
-        a ``OneRun``.
-
     Raises:
         MaceError: a number out of its range, an adjacency that does not go with how members were drawn, or sides so
             unequal that no fair coins make them.
@@ -289,10 +282,10 @@ def grant_for(
 ) -> tuple[Grant, bool]:
     """What a promise allows as members were drawn, and whether it is a curve and no single (epsilon, delta)."""
     if not (how is Draw.COIN or adjacency or isinstance(promise, Mapping)):
-        raise OptionError(
-            "adjacency: members whom no coin drew show what replacing a record does; is the promise about that "
+        raise OptionError.about(
+            "adjacency",
+            "members whom no coin drew show what replacing a record does; is the promise about that "
             "(replace), or, as of most accountants, about adding or removing one (add_remove)?",
-            field="adjacency",
         )
     each = promise[about_of(how)] if isinstance(promise, Mapping) else promise
     inclusion = Inclusion.INDEPENDENT if how is Draw.COIN else Inclusion.FIXED_NUMBER

@@ -189,7 +189,7 @@ def sigma(distances: Distances, target: float, delta: float) -> float:
 
 def _require_target(target: float) -> float:
     if require_positive("wanted", target) < LEAST:
-        raise OutOfRange(f"wanted: got {target!r}, need at least {LEAST:g}", field="wanted")
+        raise OutOfRange.about("wanted", f"got {target!r}, need at least {LEAST:g}")
     return float(target)
 
 

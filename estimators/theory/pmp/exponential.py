@@ -94,9 +94,7 @@ class Summed:
         losses = rows_of("losses", self.losses)
         errors.require_positive("sensitivity", self.sensitivity)
         if len(losses) < 2 or len(losses) % 2:
-            raise errors.TooFewRecords(
-                f"losses: got {len(losses)} rows, need an even number, 2n", field="losses"
-            )
+            raise errors.TooFewRecords.about("losses", f"got {len(losses)} rows, need an even number, 2n")
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "n", len(losses) // 2)
         _require_reach(float((losses.max(axis=0) - losses.min(axis=0)).max()), self.sensitivity)
@@ -202,10 +200,9 @@ class Tabled:
         errors.require_positive("sensitivity", self.sensitivity)
         n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
         if not n:
-            raise errors.DimensionMismatch(
-                f"losses: got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, "
-                "...",
-                field="losses",
+            raise errors.DimensionMismatch.about(
+                "losses",
+                f"got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, ...",
             )
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "n", n)
@@ -242,10 +239,10 @@ class Tabled:
 def require_pairs(several: int, cells: int) -> None:
     """Refuse what takes records or outcomes two by two, where it would take more than a quarter of a minute."""
     if several * cells > MOST_PAIRS:
-        raise errors.OutOfRange(
-            f"losses: got a table of {cells:,} numbers to compare with {several:,} others each, need at most "
+        raise errors.OutOfRange.about(
+            "losses",
+            f"got a table of {cells:,} numbers to compare with {several:,} others each, need at most "
             f"{MOST_PAIRS:,} pairs; take fewer outcomes, or DP's own epsilon, which is never exceeded",
-            field="losses",
         )
 
 
@@ -263,10 +260,10 @@ def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
         result = (losses.mean(axis=1, keepdims=True) - losses) * steepness
     if not bool((np.abs(result) <= STEEPEST).all()):
-        raise errors.OutOfRange(
-            f"sensitivity: the losses of two outcomes differ so much that a logit exceeds {STEEPEST:g}; use "
+        raise errors.OutOfRange.about(
+            "sensitivity",
+            f"the losses of two outcomes differ so much that a logit exceeds {STEEPEST:g}; use "
             "outcomes closer to each other, or a smaller epsilon",
-            field="sensitivity",
         )
     return np.asarray(result)
 
@@ -274,8 +271,7 @@ def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
 def _require_reach(reach: float, sensitivity: float) -> None:
     """A sensitivity below what these very losses show would make epsilon a promise nobody keeps."""
     if reach > sensitivity * (1.0 + 1e-9):
-        raise errors.OutOfRange(
-            "sensitivity: exchanging one of these records changes a loss by more than that; give at least "
-            "that change",
-            field="sensitivity",
+        raise errors.OutOfRange.about(
+            "sensitivity",
+            "exchanging one of these records changes a loss by more than that; give at least that change",
         )

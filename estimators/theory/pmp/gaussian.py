@@ -67,7 +67,7 @@ def clip_rows(points: Floats, clip: float) -> Floats:
     """Rows shortened to norm ``clip``, which makes the sum's sensitivity 2 clip when one record is exchanged."""
     table, clip = rows_of("points", points, inf), errors.require_positive("clip", clip)
     if len(table) % 2:
-        raise errors.TooFewRecords(f"points: got {len(table)} rows, need an even number, 2n", field="points")
+        raise errors.TooFewRecords.about("points", f"got {len(table)} rows, need an even number, 2n")
     largest = np.abs(table).max(axis=1, keepdims=True)
     safe = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers overflow, of small ones vanish
     rows = table / safe
@@ -84,9 +84,8 @@ def of_sum(points: Floats) -> Distances:
     units of a power of two near the largest coordinate, so that points and noise on any scale give the same.
     """
     if len(points) > MOST_RECORDS:
-        raise errors.OutOfRange(
-            f"points: got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more",
-            field="points",
+        raise errors.OutOfRange.about(
+            "points", f"got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more"
         )
     points = rows_of("points", points, MOST)
     centred = points - np.median(points, axis=0)
@@ -148,7 +147,7 @@ def _count(points: Floats, squares: Floats, scale: float, stretch: float) -> tup
 def _unit(largest: float) -> float:
     """Power of two no larger than ``largest``, and more than half of it; 0 at 0."""
     if 0.0 < largest < LEAST:
-        raise errors.OutOfRange(f"points: differ by less than {LEAST:g}, need other units", field="points")
+        raise errors.OutOfRange.about("points", f"differ by less than {LEAST:g}, need other units")
     return ldexp(1.0, frexp(largest)[1] - 1) if largest else 0.0
 
 
@@ -186,9 +185,8 @@ class Gaussian:
     def __post_init__(self) -> None:
         errors.require_positive("sigma", self.sigma)
         if self.sigma < LEAST or self.distances.largest / self.sigma > FARTHEST:
-            raise errors.OutOfRange(
-                f"sigma: need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart",
-                field="sigma",
+            raise errors.OutOfRange.about(
+                "sigma", f"need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart"
             )
 
     def delta(self, epsilon: float) -> float:

@@ -138,17 +138,14 @@ def finite(laws: Floats, n: int) -> InOut:
     n = errors.require_count("n", n)
     table = np.asarray(laws, dtype=np.float64)
     if table.ndim != 2 or len(table) != comb(2 * n, n):
-        raise errors.DimensionMismatch(
-            f"laws: got {len(table)} rows, need {comb(2 * n, n)}, one for each {n} of {2 * n} records",
-            field="laws",
+        raise errors.DimensionMismatch.about(
+            "laws", f"got {len(table)} rows, need {comb(2 * n, n)}, one for each {n} of {2 * n} records"
         )
     wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) < 1e-9))
     if wrong.any():
         first = int(wrong.argmax())
-        raise errors.NotDistribution(
-            f"laws: row {first} is no distribution, need numbers of at least 0 that sum to 1",
-            field="laws",
-            index=first,
+        raise errors.NotDistribution.about(
+            "laws", f"row {first} is no distribution, need numbers of at least 0 that sum to 1", first
         )
     rows = subsets.matrix(2 * n, n, "give fewer records").astype(np.float64)
     with np.errstate(divide="ignore"):
@@ -167,9 +164,9 @@ def half_of(rows: int) -> int:
     while comb(2 * n, n) < rows:
         n += 1
     if comb(2 * n, n) != rows:
-        raise errors.DimensionMismatch(
-            f"laws: got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows",
-            field="laws",
+        raise errors.DimensionMismatch.about(
+            "laws",
+            f"got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows",
         )
     return n
 

@@ -150,9 +150,9 @@ def assess_exponential(
     """
     for name, value in (("epsilon", epsilon), ("practical_epsilon", practical_epsilon)):
         if value is not None and 0.0 < value < bounds.LEAST:
-            raise OutOfRange(
-                f"{name}: got {value!r}, need 0 or at least {bounds.LEAST:g}: between them rounding would decide",
-                field=name,
+            raise OutOfRange.about(
+                name,
+                f"got {value!r}, need 0 or at least {bounds.LEAST:g}: between them rounding would decide",
             )
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
     sample = None
@@ -397,7 +397,7 @@ def assess_gaussian(
     """
     _require_one("sigma", sigma=sigma, epsilon=epsilon, practical_epsilon=practical_epsilon)
     if require_up_to_one("delta", delta) == 1.0 and sigma is None:
-        raise OutOfRange("delta: at 1 no noise is needed; give sigma, or a smaller delta", field="delta")
+        raise OutOfRange.about("delta", "at 1 no noise is needed; give sigma, or a smaller delta")
     rows = gaussian.clip_rows(np.asarray(points, dtype=np.float64), clip)
     half = len(rows) // 2
     shares = half if query == "mean" else 1
@@ -477,7 +477,7 @@ def _sigma(
     if practical_epsilon is not None:
         least = bounds.sigma(moved, practical_epsilon, delta)
         if least == 0.0:
-            raise OptionError("points: all are equal, so no noise is needed here", field="points")
+            raise OptionError.about("points", "all are equal, so no noise is needed here")
         return least
     if epsilon is not None:
         return shifts.gaussian_sigma(sensitivity, epsilon, delta)
@@ -486,7 +486,7 @@ def _sigma(
 
 def _require_one(field: str, **options: float | None) -> None:
     if sum(value is not None for value in options.values()) != 1:
-        raise OptionError(f"{field}: give one of {', '.join(options)}", field=field)
+        raise OptionError.about(field, f"give one of {', '.join(options)}")
 
 
 def _at_most(practical: float, target: float | None) -> str:

@@ -94,12 +94,7 @@ def curve(roc: model.AnswerPath, figures: model.Figures) -> tuple[model.Section,
         *_far_left(roc),
     )
     points = tuple(
-        (
-            point["fpr"].number("exact"),
-            point["tpr"].number(),
-            point["lower"].number(),
-            point["upper"].number(),
-        )
+        (point["fpr"].number("exact"), *point.numbers("tpr", "lower", "upper"))
         for point in roc["operating_points"]
     )
     head = ("False positive rate", "True positive rate", "Lower end", "Upper end")

@@ -6,7 +6,7 @@ from macekit.reports import model
 from macekit.reports.charts.forest import attack
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
-from macekit.reports.content.plain_words import at_prior, records, worth
+from macekit.reports.content.plain_words import BLIND, at_prior, records, sure, worth
 
 METRICS = ("Metric of this attack", "Value", "Lower end", "Upper end")
 
@@ -15,10 +15,9 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     """The attack beside the optimum, what it accuses, and its metrics."""
     own, optimum, source = answer["attack"], answer["optimum"], answer["provenance"]
     prior, confidence = source["options"]["prior"], own["confidence"]
-    sure: model.Inline = (confidence.number("percent"), " confidence")
     tiles = (
-        model.Fact("Advantage of this attack at least", own["lower"].number(), sure),
-        model.Fact("At most", own["upper"].number(), sure),
+        model.Fact("Advantage of this attack at least", own["lower"].number(), sure(own)),
+        model.Fact("At most", own["upper"].number(), sure(own)),
         model.Fact(
             "The best attacker has more, at most",
             answer["gap"]["upper"].number(),
@@ -27,7 +26,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         model.Fact(
             "Without any leak",
             answer["baseline"].number(),
-            ("the baseline: guessing without the score", *at_prior(prior)),
+            (BLIND, *at_prior(prior)),
         ),
         *records(source),
         *worth(optimum["clusters"]),
@@ -53,10 +52,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         provenance.section("attack", source, context),
     )
     return model.Report(
-        "A given attack",
-        model.Headline(None, answer["sentence"].quote()),
-        model.Facts(tiles),
-        sections,
+        "A given attack", model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
     )
 
 

@@ -15,13 +15,7 @@ from macekit.operations import encode
 from macekit.operations.options import metric, parse_question, provenance, reply_of
 from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem, fault
-from macekit.questions.attack import (
-    AttackAnswer,
-    AttackMetricAnswer,
-    AttackQuestion,
-    AttackRule,
-    AttackRuleAnswer,
-)
+from macekit.questions import attack
 
 KIND_OF = {"threshold": "threshold", "quantile": "quantile", "records": "top"}
 """The kind of rule that an option speaks for, if none is named."""
@@ -39,7 +33,7 @@ APPLIES = {
 
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The attack's advantage, its rates and metrics, and its distance from the best attacker."""
-    question = parse_question(AttackQuestion, body)
+    question = parse_question(attack.AttackQuestion, body)
     rule = attack_rule(question.rule)
     data = sample_of(body, question)
     if isinstance(data, Counts):
@@ -56,7 +50,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         None if choice is None else [metric(each, question.prior) for each in choice],
         clusters_of(body),
     )
-    document: AttackAnswer = {
+    document: attack.AttackAnswer = {
         "sentence": result.sentence,
         "attack": encode.interval(result.estimate),
         "baseline": result.baseline,
@@ -64,7 +58,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "true_positive_rate": encode.interval(result.tpr),
         "false_positive_rate": encode.interval(result.fpr),
         "metrics": [
-            encode.as_answer(AttackMetricAnswer, each, name=name, **encode.interval(each))
+            encode.as_answer(attack.AttackMetricAnswer, each, name=name, **encode.interval(each))
             for name, each in result.metrics.items()
         ],
         "optimum": encode.certified(result.optimum),
@@ -76,7 +70,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, document, data)
 
 
-def attack_rule(options: AttackRule) -> GuessRule | ThresholdRule | TopRule | QuantileRule:
+def attack_rule(options: attack.AttackRule) -> GuessRule | ThresholdRule | TopRule | QuantileRule:
     """The rule in the library's words; an option that would change nothing is refused."""
     kind = _kind(options)
     for name, kinds in APPLIES.items():
@@ -101,7 +95,7 @@ def attack_rule(options: AttackRule) -> GuessRule | ThresholdRule | TopRule | Qu
     return GuessRule()
 
 
-def _kind(options: AttackRule) -> str:
+def _kind(options: attack.AttackRule) -> str:
     """The kind that was named, or that the options speak for."""
     if options.kind != "auto":
         return options.kind
@@ -115,7 +109,7 @@ def _missing(name: str, kind: str) -> Problem:
     return fault("missing-field", f"rule.{name}", f"is required with kind {kind} and missing")
 
 
-def _rule(result: AttackAdvantage) -> AttackRuleAnswer:
+def _rule(result: AttackAdvantage) -> attack.AttackRuleAnswer:
     rule = result.rule
     return {
         "kind": rule.kind,

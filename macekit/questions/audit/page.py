@@ -15,9 +15,6 @@ OF_THE_SCORE: model.Inline = (
     "side, whoever chose the members, and speaks of this one score. The two numbers may differ.",
 )
 
-# --- promise ------------------------------------------------------------------------------------------------
-# A promised epsilon, beside what the records show: in an audit, and wherever one was named.
-
 
 def promise_sections(
     answer: model.AnswerPath, figures: model.Figures, *names: str
@@ -34,9 +31,6 @@ def promise_sections(
     return (
         (model.Section("promise", title, blocks, (model.Bullets(((sentences[-1],),)),)),) if sentences else ()
     )
-
-
-# --- audit --------------------------------------------------------------------------------------------------
 
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
@@ -61,11 +55,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     broken = claim["decision"].value == "contradicted"
     sections = (
         *promise_sections(answer, figures, "epsilon", "interval"),
-        model.Section(
-            "people",
-            "What it means in people",
-            in_people(answer, prior),
-        ),
+        model.Section("people", "What it means in people", in_people(answer, prior)),
         _numbers(answer).section("Every number"),
         limitations.section(_open(answer, prior), answer["warnings"]),
         provenance.section("audit", source, context),

@@ -1,6 +1,6 @@
 """``/v1/audit``: what was promised against what the records show."""
 
-from estimators import Counts, advantage
+from estimators import advantage
 from estimators.clusters.dependent_rows import lone_caution
 from estimators.privacy.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
@@ -8,7 +8,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.options import parse_question, provenance, reply_of
-from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of
 from macekit.questions.audit import AuditAnswer, AuditQuestion
 
 
@@ -19,9 +19,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_direction_acts(question.direction, data)
     cluster = clusters_of(body)
     lone = lone_of(data, cluster, question.seed)
-    scores, learned = one_score(lone, question)
-    counts = with_counts(scores) if learned is None else learned.counts
-    assert isinstance(counts, Counts)
+    counts, learned = one_score(lone, question)
     q = question
     claim = None
     if q.claimed_epsilon is None:

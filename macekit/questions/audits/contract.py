@@ -19,10 +19,7 @@ def _drop_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-TableRequired = Annotated[
-    TableGiven | SkipJsonSchema[None],
-    Field(json_schema_extra=_drop_default),
-]
+TableRequired = Annotated[TableGiven | SkipJsonSchema[None], Field(json_schema_extra=_drop_default)]
 """A table that must be there: of a body that is no JSON it is cut from the one table."""
 
 

@@ -39,10 +39,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "forgotten records",
-        "asks": [
-            ask("unlearning", "residual"),
-            ask("unlearning", "remaining_share"),
-        ],
+        "asks": [ask("unlearning", "residual"), ask("unlearning", "remaining_share")],
         "states": "the advantage of telling forgotten from never-seen records, the difference from a retrained model, "
         "and the share of memory that remains",
         "assumes": IID + "; forgotten, never-seen and retained records are of one kind",

@@ -37,9 +37,6 @@ class ScoredRecords:
         member: Who is a member; None if nobody says.
         copied: What goes with the scores of a record, column by column.
         not_asked: Other queries, and why they were not asked.
-        cautions: What to know of how the scores were made.
-        read: The columns that were read.
-        about: What was scored, in words.
         came: The digest of what came, where scores were computed from arrays: their last digits hang on the processor.
     """
 
@@ -91,10 +88,7 @@ def reply_with_scores(
     limited = any(
         each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed)
     )
-    content: dict[str, object] = {
-        "sentence": records.sentence,
-        "warnings": encode.warnings(records.cautions),
-    }
+    content: dict[str, object] = {"sentence": records.sentence, "warnings": encode.warnings(records.cautions)}
     if call.accept != CSV and (limited or call.accept != ARROW):
         content = {**_verdict(call, question, records, catalogue), **further}
     if call.accept in (CSV, ARROW):

@@ -21,6 +21,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.digests import digest
 from macekit.call import Call
 from macekit.catalogue import BY_NAME
+from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.options import provenance_options
 from macekit.problems import fault, unknown_column, unknown_column_of
@@ -65,8 +66,12 @@ def require_precision(max_exposed: float | None, at_precision: float | None) -> 
         )
 
 
-def require_columns(question: TablesQuestion, tables: Mapping[str, Columns]) -> None:
-    """Refuse names that are no columns: of both sides for what says something of a row, of any table otherwise."""
+def require_columns(call: Call, question: TablesQuestion, tables: Mapping[str, Columns]) -> None:
+    """Refuse what lacks a table, and names that are no columns.
+
+    They are of both sides for what says something of a row, of any table otherwise.
+    """
+    require_tables(call.operation, tables)
     for option in ("truth", "unit", "group", "control", "predictions", "features"):
         value = getattr(question, option, None)
         for name in [value] if isinstance(value, str) else value or []:

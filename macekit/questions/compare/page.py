@@ -1,12 +1,12 @@
 """The report of a comparison."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from macekit.reports import model
 from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content import limitations, provenance, riskiest
-from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
+from macekit.reports.content.guarantees import backings
+from macekit.reports.content.plain_words import AttackerClass, sure, without_leak, worth
 from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
 
 DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
@@ -32,8 +32,7 @@ def side_by_side(
     """The report of several queries, or releases, of the same records, with the table that ranks them."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
-    confidence: model.Inline = (largest["confidence"].number("percent"), " confidence")
-    prior = sources[0]["options"]["prior"]
+    confidence, prior = sure(largest), sources[0]["options"]["prior"]
     blind = without_leak(answer["baseline"], prior)
     tiles = (
         model.Fact("The largest is at least", largest["lower"].number(), confidence),
@@ -67,20 +66,19 @@ def side_by_side(
         )
         sections.append(model.Section("differences", "Differences", difference_blocks, (gaps,)))
     sections += [
-        model.Section(
-            "guarantees", "What stands behind the intervals", (model.Bullets(tuple(_backings(answer))),)
+        backings(
+            [
+                ("The largest covers ", largest),
+                *(("A rank's advantage covers ", each["advantage"]) for each in list(ranking)[:1]),
+                *(("A difference covers ", each) for each in list(differences)[:1]),
+            ]
         ),
         limitations.section(
             limitations.of_sample(prior, ranking[0]["advantage"]["clusters"]), answer["warnings"]
         ),
         origin(provenance.section(operation, sources[0], context, sources=sources), sources),
     ]
-    return model.Report(
-        title,
-        model.headline(answer, answer),
-        model.Facts(tiles),
-        tuple(sections),
-    )
+    return model.Report(title, model.headline(answer, answer), model.Facts(tiles), tuple(sections))
 
 
 def _attackers(advantage: model.AnswerPath) -> model.Inline:
@@ -98,16 +96,6 @@ def _difference(pair: model.AnswerPath) -> tuple[model.Cell, ...]:
     )
 
 
-def _backings(answer: model.AnswerPath) -> Iterator[model.Inline]:
-    """What the largest, a rank and a difference cover."""
-    statements = [("The largest covers ", answer["maximum"])]
-    statements += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
-    statements += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
-    for words, statement in statements:
-        backing = Backing.of(statement["guarantee"])
-        yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
-
-
 def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
     """The origin of the first input is that of all but for the records themselves."""
     inputs = model.table_of("Inputs", INPUTS, sources, _input, "In the order in which they came.")
@@ -120,12 +108,8 @@ def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
 
 
 def _input(source: model.AnswerPath) -> tuple[model.Cell, ...]:
-    return (
-        source["n_members"].number("count"),
-        source["n_nonmembers"].number("count"),
-        source["input_sha256"].quote(),
-        source["query"].quote(),
-    )
+    sides = source.numbers("n_members", "n_nonmembers", kind="count")
+    return (*sides, source["input_sha256"].quote(), source["query"].quote())
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:

@@ -120,9 +120,7 @@ def _of_groups(
         return ()
     if question.max_group_advantage is None:
         raise Problem(
-            "bad-option",
-            "groups apply only with max_group_advantage; remove them, or add it",
-            field="groups",
+            "bad-option", "groups apply only with max_group_advantage; remove them, or add it", field="groups"
         )
     if body.groups is None:
         raise fault("missing-field", "groups", "max_group_advantage needs a label for each record")

@@ -85,10 +85,7 @@ class GateQuestion(PriorQuestion):
                     "then": present("number", "at_fpr"),
                     "else": absent("at_fpr"),
                 },
-                {
-                    "if": present("number", "max_epsilon"),
-                    "else": {"properties": {"delta": {"const": 0}}},
-                },
+                {"if": present("number", "max_epsilon"), "else": {"properties": {"delta": {"const": 0}}}},
                 {
                     "if": {"required": ["anytime"], "properties": {"anytime": {"const": True}}},
                     "then": absent("max_tpr", "max_epsilon", "max", "max_group_risk", "max_group_advantage"),

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from macekit.call import __version__
 from macekit.reports import model
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import groups, limitations, provenance
-from macekit.reports.content.guarantees import Backing
+from macekit.reports.content.guarantees import backings
 from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
 from macekit.reports.files import is_of_files
 from macekit.reports.palette import WORDS
@@ -38,9 +37,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     sections = (
         every_limit(limits, figures.pick("gate")),
         *groups.every_group(answer["groups"], by_own=by_own),
-        model.Section(
-            "guarantees", "What stands behind the intervals", (model.Bullets(tuple(_backings(limits))),)
-        ),
+        backings((model.Phrase((limit["about"].untrusted(), " covers ")), limit) for limit in limits),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
     )
@@ -99,9 +96,7 @@ def _row(limit: model.AnswerPath) -> tuple[model.Cell, ...]:
         limit["about"].untrusted(),
         limit["maximum"].number("exact"),
         WORDS[limit["decision"].value].word,
-        limit["estimate"].number(),
-        limit["lower"].number(),
-        limit["upper"].number(),
+        *limit.interval(),
         limit["confidence"].number("percent"),
     )
 
@@ -133,19 +128,6 @@ def _is_of_a_class(limit: model.AnswerPath) -> bool:
     """Whether its upper end is that of named attackers, and not of an assumed form of the best one."""
     covers = limit["guarantee"]["covers"].value
     return "resolution" in covers or "attackers who" in covers
-
-
-def _backings(limits: model.AnswerPath) -> Iterator[model.Inline]:
-    for limit in limits:
-        backing = Backing.of(limit["guarantee"])
-        yield (
-            limit["about"].untrusted(),
-            " covers ",
-            backing.covers,
-            "; it assumes: ",
-            backing.assumes,
-            f".{backing.caveat}",
-        )
 
 
 def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
@@ -183,15 +165,15 @@ def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
     limits = tuple(
         (each["file"].untrusted(), *_row(limit)) for each in files for limit in each["answer"]["limits"]
     )
-    backings = tuple(
-        (each["file"].untrusted(), ": ", *words)
+    statements = (
+        (model.Phrase((each["file"].untrusted(), ": ", limit["about"].untrusted(), " covers ")), limit)
         for each in files
-        for words in _backings(each["answer"]["limits"])
+        for limit in each["answer"]["limits"]
     )
     sections = (
         model.Section("files", "Files", (every, model.Bullets(sentences)), (every,)),
         model.Section("limits", "Limits", (model.Table("Every limit", ("File", *HEAD), limits),)),
-        model.Section("guarantees", "What stands behind the intervals", (model.Bullets(backings),)),
+        backings(statements),
         limitations.section(_open_of_files(answer, files), answer["warnings"]),
         _origin(files, context),
     )
@@ -224,8 +206,8 @@ def _file(each: model.AnswerPath) -> tuple[model.Cell, ...]:
     if decided == "pass" and len(deciding) > 1:
         return (*first, f"all {len(deciding)}", "", "", "")
     limit = deciding[0]
-    ends = limit["maximum"].number("exact"), limit["lower"].number(), limit["upper"].number()
-    return (*first, limit["about"].untrusted(), *ends)
+    ends = limit.numbers("lower", "upper")
+    return (*first, limit["about"].untrusted(), limit["maximum"].number("exact"), *ends)
 
 
 def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> Iterator[model.Inline]:
@@ -244,21 +226,14 @@ def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> I
 def _origin(files: list[model.AnswerPath], context: model.Context) -> model.Section:
     """Which scores each file held."""
     sources = [(each["file"], each["answer"]["provenance"]) for each in files]
-    rows = tuple(
+    rows: tuple[tuple[model.Cell, ...], ...] = tuple(
         (
             file.untrusted(),
-            source["n_members"].number("count"),
-            source["n_nonmembers"].number("count"),
+            *source.numbers("n_members", "n_nonmembers", kind="count"),
             source["input_sha256"].quote(),
         )
         for file, source in sources
     )
-    method = sources[0][1]
-    origin: list[tuple[model.Cell, ...]] = [
-        ("Method", model.Phrase((method["method"].quote(), ", version ", method["version"].quote())))
-    ]
-    if context.date is not None:
-        origin.append(("Report made", model.Untrusted(context.date)))
-    origin.append(("Report made by", model.Untrusted(f"mace {__version__}")))
-    blocks = (model.Table("Files", HEAD_OF_SOURCES, rows), model.Table("Origin", ("", ""), tuple(origin)))
+    origin = (("Method", provenance.method(sources[0][1])), *provenance.made(context))
+    blocks = (model.Table("Files", HEAD_OF_SOURCES, rows), model.Table("Origin", ("", ""), origin))
     return model.Section("provenance", "Where this comes from", blocks)

@@ -20,7 +20,7 @@ from macekit.operations import effects, encode, samples
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.gate import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.questions import LinearMetric
@@ -196,25 +196,23 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
             field="max_advantage",
         )
     if q.metric is None and q.max is not None:
-        raise Problem("missing-field", "metric: say which metric the limit max is for", field="metric")
+        raise fault("missing-field", "metric", "say which metric the limit max is for")
     if q.metric is not None and q.max is None:
-        raise Problem("missing-field", "max: give the largest acceptable value of the metric", field="max")
+        raise fault("missing-field", "max", "give the largest acceptable value of the metric")
     if q.max is not None and q.max > 1.0 and not isinstance(q.metric, LinearMetric):
-        raise Problem(
+        raise fault(
             "out-of-range",
-            "max: needs to be less than or equal to 1, which no metric with a name exceeds; a percentage is written as "
+            "max",
+            "needs to be less than or equal to 1, which no metric with a name exceeds; a percentage is written as "
             "a share, 95% as 0.95",
-            field="max",
         )
     if q.max_tpr is not None and q.at_fpr is None:
-        raise Problem(
-            "missing-field", "at_fpr: say at which false positive rate max_tpr limits", field="at_fpr"
-        )
+        raise fault("missing-field", "at_fpr", "say at which false positive rate max_tpr limits")
     if q.max_tpr is None and q.at_fpr is not None:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
-            field="max_tpr",
+            "max_tpr",
+            "give the largest acceptable true positive rate at the false positive rate at_fpr",
         )
     if q.max_epsilon is None and q.delta > 0.0:
         raise Problem(
@@ -222,10 +220,10 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
     limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
     if limit is not None and not grouped:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"groups: {limit} needs a label for each record, or counts with those of each group",
-            field="groups",
+            "groups",
+            f"{limit} needs a label for each record, or counts with those of each group",
         )
     if limit is None and grouped:
         raise Problem(

@@ -59,20 +59,13 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 
 def _brief(metric: model.AnswerPath) -> tuple[model.Cell, ...]:
-    return (
-        metric["name"].untrusted(),
-        *(metric[name].number() for name in ("estimate", "lower", "upper", "trivial")),
-    )
+    return metric["name"].untrusted(), *metric.numbers("estimate", "lower", "upper", "trivial")
 
 
 def _row(metric: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         metric["name"].untrusted(),
-        metric["trivial"].number(),
-        metric["threshold"].number(),
-        metric["least_share"].number(),
-        metric["most_share"].number(),
-        metric["paper"].number(),
+        *metric.numbers("trivial", "threshold", "least_share", "most_share", "paper"),
         metric["paper_member_guesses"].number("count"),
     )
 
@@ -81,14 +74,7 @@ def _open(
     entries: model.AnswerPath, prior: model.AnswerPath, clusters: model.AnswerPath
 ) -> Iterator[model.Inline]:
     for metric in entries:
-        if why := metric["degenerate"]:
-            yield (
-                "The optimum of ",
-                metric["name"].untrusted(),
-                " says nothing about leakage: ",
-                why.quote(),
-                ".",
-            )
+        yield from limitations.of_optimum(metric)
     yield from limitations.of_sample(prior, clusters)
 
 

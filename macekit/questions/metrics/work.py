@@ -11,32 +11,22 @@ from estimators.paper import paper_metrics
 from estimators.sample.digests import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
+from macekit.operations import encode, options
 from macekit.operations.effects import require_bins_act
-from macekit.operations.options import (
-    cells_asked,
-    metric,
-    paper_reading,
-    parse_question,
-    provenance,
-    reply_of,
-)
-from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of
 from macekit.questions.metrics import MetricsAnswer, MetricsQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Each metric at its optimum, with an interval of its own."""
-    question = parse_question(MetricsQuestion, body)
+    question = options.parse_question(MetricsQuestion, body)
     data = sample_of(body, question)
-    bins, notes = cells_asked(question)
+    bins, notes = options.cells_asked(question)
     require_bins_act(bins, data, values=True)
     cluster = clusters_of(body)
     lone = lone_of(data, cluster, question.seed)
-    scores, learned = one_score(lone, question)
-    counts = with_counts(scores) if learned is None else learned.counts
-    assert isinstance(counts, Counts)
-    published = paper_reading(question.estimator, bins)
+    counts, learned = one_score(lone, question)
+    published = options.paper_reading(question.estimator, bins)
     choice = question.metrics if question.metrics is not None else every_metric()
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
     if cluster is not None and learned is None:
@@ -46,7 +36,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     results = [
         metric_optimum(
             counts,
-            metric(option, question.prior),
+            options.metric(option, question.prior),
             question.prior,
             question.min_positive_share,
             question.confidence,
@@ -70,9 +60,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ],
         "learned_score": encode.learned_score(learned or counts),
         "clusters": None if of_all is None else encode.clusters(of_all.clusters),
-        "provenance": provenance(call, question, body, data, results[0].provenance.method, fingerprint(data)),
+        "provenance": options.provenance(
+            call, question, body, data, results[0].provenance.method, fingerprint(data)
+        ),
     }
-    return reply_of(call, document, data)
+    return options.reply_of(call, document, data)
 
 
 def _rows(

@@ -169,10 +169,7 @@ def _mean(data: Scores | Counts, assessment: Assessment, risks: IndividualRisk |
 
 
 def _groups(
-    risks: IndividualRisk | RiskByCell,
-    body: DecodedBody,
-    data: Scores | Counts,
-    question: ReportQuestion,
+    risks: IndividualRisk | RiskByCell, body: DecodedBody, data: Scores | Counts, question: ReportQuestion
 ) -> list[GroupAnswer]:
     if isinstance(risks, RiskByCell):
         return rows_of_groups(body, data, risks, question) if isinstance(data, Counts) else []

@@ -155,9 +155,17 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
     """What the columns as published are, and what their intervals cover."""
     if not paper:
         return ()
-    how: model.Inline = ("by kernel densities, of bandwidths ", *_list_of(paper["bandwidth"]))
     if paper["estimator"].value == "histogram":
-        how = ("by the ", paper["cells"].number("exact"), " cells that have records")
+        how: model.Inline = ("by the ", paper["cells"].number("exact"), " cells that have records")
+    else:
+        members, nonmembers = (each.number() for each in paper["bandwidth"])
+        how = (
+            "by kernel densities, of bandwidths ",
+            members,
+            " for members and ",
+            nonmembers,
+            " for nonmembers",
+        )
     items: list[model.Inline] = [
         (
             "As published: the signed risk of MACE's Theorem ",
@@ -176,11 +184,6 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
     return (model.Bullets(tuple(items)),)
 
 
-def _list_of(numbers: model.AnswerPath) -> model.Inline:
-    first, second = numbers[0], numbers[1]
-    return (first.number(), " for members and ", second.number(), " for nonmembers")
-
-
 def _surest(records: model.AnswerPath) -> NDArray[np.int64]:
     """By the lower ends where a record looks like a member; where not, one is the surer the lower its upper ends."""
     column = {name: np.asarray(records[name].value, dtype=float) for name in ENDS}
@@ -194,11 +197,7 @@ def _surest(records: model.AnswerPath) -> NDArray[np.int64]:
 def _row(records: model.AnswerPath, at: int) -> tuple[model.Cell, ...]:
     return (
         records["index"][at].number("exact"),
-        records["risk"][at].number(),
-        records["lower"][at].number(),
-        records["upper"][at].number(),
-        records["signed_risk"][at].number(),
-        records["posterior"][at].number(),
+        *(records[name][at].number() for name in ("risk", "lower", "upper", "signed_risk", "posterior")),
         "yes" if records["flagged"][at].value else "",
         *(records[name][at].number() for names in COLUMNS for name in names if records[names[0]]),
     )
@@ -237,12 +236,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     rule = (*metric_rule(answer["metric_rule"]), *_published(answer["paper"]))
     sections = (
         section(answer, figures),
-        model.Section(
-            "records",
-            "Records",
-            (exposed, *rule),
-            (*_for_one_screen(exposed), *_first(rule)),
-        ),
+        model.Section("records", "Records", (exposed, *rule), (*_for_one_screen(exposed), *_first(rule))),
         *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
             chain(
@@ -255,10 +249,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         provenance.section("individual-risk", source, context, grouped=len(grouped) > 0),
     )
     return model.Report(
-        "Individual risk",
-        model.Headline(None, answer["sentence"].quote()),
-        model.Facts(tiles),
-        sections,
+        "Individual risk", model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
     )
 
 

@@ -30,18 +30,8 @@ from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, samples
+from macekit.operations import encode, options, samples
 from macekit.operations.effects import require_bins_act
-from macekit.operations.options import (
-    cells_asked,
-    metric,
-    paper_reading,
-    parse_question,
-    provenance,
-    reply_of,
-    reply_with_rows,
-    require_form,
-)
 from macekit.problems import fault
 from macekit.questions.risk import RiskQuestion
 from macekit.reports.model import TOP_RECORDS
@@ -54,14 +44,7 @@ INTERVALS: dict[str, CellInterval | None] = {
     "conditional": Conditional(),
 }
 NO_PAPER = dict.fromkeys(
-    (
-        "paper_signed_risk",
-        "paper_lower",
-        "paper_upper",
-        "paper_metric",
-        "paper_metric_lower",
-        "paper_metric_upper",
-    )
+    f"paper_{name}" for name in ("signed_risk", "lower", "upper", "metric", "metric_lower", "metric_upper")
 )
 """Columns that are null if the paper's estimate was not asked for."""
 
@@ -81,8 +64,8 @@ OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 def answer(call: Call, body: DecodedBody) -> Reply:
     """A row for each record, a row for each group, and the table of cells they were looked up in."""
-    question = parse_question(RiskQuestion, body)
-    require_form(call)
+    question = options.parse_question(RiskQuestion, body)
+    options.require_form(call)
     if rendered(call) and question.top is None:
         question = question.model_copy(update={"top": TOP_RECORDS})
     data = samples.sample_of(body, question)
@@ -92,13 +75,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "counts",
             "are of a score that was learned, which comes with no record; give the records, or some of them",
         )
-    bins, notes = cells_asked(question)
+    bins, notes = options.cells_asked(question)
     require_bins_act(bins, data, values=False)
-    targets, groups, cluster = (
-        _targets(body, data),
-        cast("ArrayLike | None", body.groups),
-        samples.clusters_of(body),
-    )
+    targets, cluster = _targets(body, data), samples.clusters_of(body)
+    groups = cast("ArrayLike | None", body.groups)
     result = individual_risk(
         data,
         question.prior,
@@ -119,17 +99,21 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = replace(result, cautions=(*notes, *body.cautions, *result.cautions))
     of_record = None
     if question.metric is not None:
-        of_record = metric_of_cells(lone, result, metric(question.metric, question.prior), question, bins)
-    reading = paper_reading(question.estimator, bins)
+        of_record = metric_of_cells(
+            lone, result, options.metric(question.metric, question.prior), question, bins
+        )
+    reading = options.paper_reading(question.estimator, bins)
     published = None if reading is None else _published(lone, targets, question, reading)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
-    source = provenance(call, question, body, data, result.provenance.method)
+    source = options.provenance(call, question, body, data, result.provenance.method)
     if call.accept in (CSV, ARROW):
         about = {"sentence": result.sentence, "provenance": source}
         records = data.n_members + data.n_nonmembers
-        return reply_with_rows(call, encode.arrow_table(columns), about, records, source["input_sha256"])
+        return options.reply_with_rows(
+            call, encode.arrow_table(columns), about, records, source["input_sha256"]
+        )
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
     whole = samples.with_counts(data) if cluster is None else data
     mean = mean_risk(whole, result.cells, question.confidence, question.seed, bins, cluster)
@@ -140,7 +124,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "groups": group_rows(result.groups, tables),
         "provenance": source,
     }
-    return reply_of(call, document, data)
+    return options.reply_of(call, document, data)
 
 
 def summary(
@@ -202,7 +186,7 @@ def _published(
     risk = record_risk(data, question.prior, question.confidence, reading, targets)
     if question.metric is None:
         return risk, None
-    definition = metric(question.metric, question.prior)
+    definition = options.metric(question.metric, question.prior)
     return risk, record_metric(data, risk, definition, question.prior, question.seed, reading)
 
 

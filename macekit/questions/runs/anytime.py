@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from estimators import Counts, Scores
 from estimators.clusters.dependent_rows import DEPENDENT
-from estimators.decisions.applicable import unanswerable
 from estimators.decisions.exposed_members import doubts_of
-from estimators.decisions.plan import Decision, beneath_baseline
+from estimators.decisions.plan import Decision, beneath_baseline, unanswerable
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.run import PLANNED
 from estimators.sample.scores import Query

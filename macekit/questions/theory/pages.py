@@ -7,7 +7,7 @@ from macekit.reports.charts import lines
 from macekit.reports.charts.gate import agreement
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
-from macekit.reports.content.plain_words import records
+from macekit.reports.content.plain_words import BLIND, NOTHING, records, without_leak
 
 # --- dp -----------------------------------------------------------------------------------------------------
 # What a promise of differential privacy allows.
@@ -21,12 +21,10 @@ INDEPENDENT: model.Inline = (
     "are protected less than a single row.",
 )
 
-NO_LEAK = Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score")
-GUESSING = Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score")
-WEIGHED_GUESSING = Tile(
-    "Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"
-)
-COIN = Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score")
+NO_LEAK = Tile("Advantage without any leak", "baseline", "share", BLIND)
+GUESSING = Tile("Accuracy of guessing", "baseline", "share", BLIND)
+WEIGHED_GUESSING = replace(GUESSING, note="the baseline, as this measure weighs errors")
+COIN = replace(GUESSING, label="Success of a coin")
 
 PROMISE = Layout(
     "What a promise of differential privacy allows",
@@ -306,11 +304,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
             answer["claimed_epsilon"].number("exact"),
             ("at delta ", answer["claimed_delta"].number("exact")),
         ),
-        model.Fact(
-            "Advantage without any leak",
-            answer["baseline"].number(),
-            ("the baseline: guessing without the score",),
-        ),
+        without_leak(answer["baseline"], NOTHING),
         *records(source),
     )
     table = model.Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"])))
@@ -332,9 +326,8 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 
 def _row(row: model.AnswerPath) -> tuple[model.Cell, ...]:
-    ends = (row[name].number() for name in ("estimate", "lower", "upper"))
-    ceilings = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
-    return (row["says"].quote(), *ceilings, *ends, row["agrees"].quote())
+    ceilings = row.numbers("allowed", "allowed_in_one_run", kind="ceiling")
+    return (row["says"].quote(), *ceilings, *row.interval(), row["agrees"].quote())
 
 
 # --- one run ------------------------------------------------------------------------------------------------

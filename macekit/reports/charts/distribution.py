@@ -9,7 +9,7 @@ from macekit.reports.charts import frame
 from macekit.reports.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
 from macekit.reports.formatting import distinct, many, rounded, short, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table
-from macekit.reports.palette import BASELINE, INK, MEMBER, MUTED, NONMEMBER, SURFACE
+from macekit.reports.palette import BASELINE, MEMBER, MUTED, NONMEMBER, SURFACE
 
 # --- spans --------------------------------------------------------------------------------------------------
 # Where on the score's axis each cell lies, for cells of one score that have an order; and what a cell is
@@ -27,7 +27,9 @@ def spans(cells: Mapping[str, Any], edges: Sequence[float] | None) -> list[Span]
         step = 2.0 ** cells["exponent"]
         return [(key * step, (key + 1) * step) for key in cells["keys"]]
     if kind == "lattice" and len(cells["low"]) == 1:
-        return _sliced(cells["low"][0], cells["high"][0], cells["bins"], cells["keys"])
+        low, high = cells["low"][0], cells["high"][0]
+        width = (high - low) / cells["bins"] or 1.0
+        return [(low + key * width, low + (key + 1) * width) for key in cells["keys"]]
     return None
 
 
@@ -41,11 +43,6 @@ def _between(cuts: Sequence[float], edges: Sequence[float] | None) -> list[Span]
     return list(pairwise(ends))
 
 
-def _sliced(low: float, high: float, bins: int, keys: Sequence[int]) -> list[Span]:
-    width = (high - low) / bins or 1.0
-    return [(low + key * width, low + (key + 1) * width) for key in keys]
-
-
 def names(risk: AnswerPath) -> list[Cell]:
     """What each cell is called in a table."""
     cells = risk["cells"]["cells"]
@@ -57,12 +54,9 @@ def names(risk: AnswerPath) -> list[Cell]:
         inner: list[Cell] = [Phrase((a, " to ", b)) for a, b in pairwise(cuts)]
         return [Phrase(("below ", cuts[0])), *inner, Phrase((cuts[-1], " or more"))]
     places = spans(cells.value, None)
-    size = len(risk["cells"]["members"])
-    return [f"cell {i + 1}" for i in range(size)] if places is None else [_span(place) for place in places]
-
-
-def _span(place: Span) -> str:
-    return f"{short(place[0])} to {short(place[1])}"
+    if places is None:
+        return [f"cell {i + 1}" for i in range(len(risk["cells"]["members"]))]
+    return [f"{short(start)} to {short(end)}" for start, end in places]
 
 
 # --- distribution -------------------------------------------------------------------------------------------
@@ -148,14 +142,9 @@ def _categories(value: Any) -> tuple[Spec, str]:
         for side, shares in _shares(value)
         for name, i in zip(names, frequent, strict=True)
     ]
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": names, "paddingInner": 0.25},
-        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 8},
-    }
+    y = frame.named("name", names)
+    y["scale"]["paddingInner"] = 0.25
+    y["axis"]["labelPadding"] = 8
     side = {"field": "side", "type": "nominal", "sort": None}
     x = _share("share of the side's records")
     fills = {"domain": SIDES, "range": [MEMBER, SURFACE]}

@@ -87,27 +87,14 @@ def left_out(count: int, total: int, what: str) -> str:
     return f" The {count} first of {total:,} {what} are drawn." if count < total else ""
 
 
-# --- groups -------------------------------------------------------------------------------------------------
-# The mean risk of each group, the highest first.
-
-
 def groups(entries: AnswerPath, zero: float) -> Figure:
-    """A line for each group; those whose risk nothing is known of come last."""
+    """A line for each group, the highest mean risk first; those whose risk nothing is known of come last."""
     ordered = sorted(entries, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
-    first = ordered[:MOST]
     lines = [
-        Line(
-            g.value["label"],
-            g.value["risk"],
-            g.value["lower"],
-            g.value["upper"],
-            f"  n = {g.value['records']}",
-        )
-        for g in first
+        Line(g["label"], g["risk"], g["lower"], g["upper"], f"  n = {g['records']}")
+        for g in (each.value for each in ordered[:MOST])
     ]
-    spec = forest(
-        lines, "mean individual risk (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero)
-    )
+    spec = with_limit(lines, "mean individual risk", "no leakage", zero)
     return Figure(
         "groups", "Risk of each group", _groups_in_words(ordered, zero), spec, _table(ordered, entries.path)
     )
@@ -127,15 +114,12 @@ def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
 
 def _table(ordered: list[AnswerPath], where: str) -> Table:
     def row(group: AnswerPath) -> tuple[Cell, ...]:
-        numbers = (group[column].number() for column in ("risk", "lower", "upper"))
+        numbers = group.numbers("risk", "lower", "upper")
         return (group["label"].untrusted(), group["records"].number("count"), *numbers)
 
     head = ("group", "records", "risk", "lower", "upper")
     return table_of("Risk of each group", head, ordered, row, where=where)
 
-
-# --- ranking ------------------------------------------------------------------------------------------------
-# Several queries beside each other: what each gives away, and how much more than another.
 
 ENDS = ("estimate", "lower", "upper")
 
@@ -151,11 +135,11 @@ def ranking(answer: AnswerPath, one: str = "query", several: str = "queries") ->
     ) + left_out(len(lines), len(entries), several)
 
     def row(place: AnswerPath) -> tuple[Cell, ...]:
-        ranks = (place[name].number("count") for name in ("best_rank", "worst_rank"))
+        ranks = place.numbers("best_rank", "worst_rank", kind="count")
         return (place["name"].untrusted(), *place["advantage"].interval(), *ranks)
 
     table = table_of("The ranking", (one, *ENDS, "best rank", "worst rank"), answer["ranking"], row)
-    spec = forest(lines, "advantage (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero))
+    spec = with_limit(lines, "advantage", "no leakage", zero)
     return Figure("ranking", f"What each {one} gives away", text, spec, table)
 
 
@@ -173,7 +157,7 @@ def differences(answer: AnswerPath) -> Figure | None:
         return (Phrase((pair["first"].untrusted(), " − ", pair["second"].untrusted())), *pair.interval())
 
     table = table_of("The differences", ("first − second", *ENDS), pairs, row, where="differences")
-    spec = forest(lines, "difference of advantages (dashed: none)", [baseline(0.0)], 0.0)
+    spec = with_limit(lines, "difference of advantages", "none", 0.0)
     return Figure("differences", "How much more one gives away than another", text, spec, table)
 
 
@@ -193,10 +177,6 @@ def _decided(difference: AnswerPath) -> str:
     return "  decided" if difference.value["decided"] else ""
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-# What tells two sides apart without a model: each column by itself.
-
-
 def columns(split: AnswerPath) -> Figure:
     """The advantage of who reads one column, those that differ most first; and of all together."""
     entries = list(split["columns"])
@@ -206,12 +186,8 @@ def columns(split: AnswerPath) -> Figure:
     text = f"{count} of {many(len(entries), 'column')} tell the two sides apart by themselves, without any model."
     text += left_out(len(lines) - 1, len(entries), "columns")
     table = table_of("What each column tells", ("column", *ENDS), split["columns"], _named)
-    spec = forest(lines, "advantage without any model (dashed: none)", [baseline(0.0)], 0.0)
+    spec = with_limit(lines, "advantage without any model", "none", 0.0)
     return Figure("columns", "What tells the sides apart without a model", text, spec, table)
-
-
-# --- steps --------------------------------------------------------------------------------------------------
-# The advantage against the number of released rows, or along any other series.
 
 
 def sizes(answer: AnswerPath) -> Figure:
@@ -254,7 +230,9 @@ def _along(answer: AnswerPath, names: Sequence[str]) -> Spec:
     )
 
 
-def with_limit(lines: Sequence[Line], what: str, without: str, zero: float, limit: float | None) -> Spec:
+def with_limit(
+    lines: Sequence[Line], what: str, without: str, zero: float, limit: float | None = None
+) -> Spec:
     """Lines over one axis with what there is without a leak, dashed, and the limit, drawn through, if there is one."""
     references, also = [baseline(rounded(zero))], [rounded(zero)]
     title = f"{what} (dashed: {without})"
@@ -268,10 +246,6 @@ def with_limit(lines: Sequence[Line], what: str, without: str, zero: float, limi
 def _mark(step: AnswerPath) -> str:
     decision = step.value["decision"]
     return "" if decision is None else f"  {WORDS[decision].word.lower()}"
-
-
-# --- trainings ----------------------------------------------------------------------------------------------
-# The models of a training procedure, each by itself, with their mean and the next one.
 
 
 def trainings(answer: AnswerPath) -> Figure:
@@ -298,20 +272,12 @@ def trainings(answer: AnswerPath) -> Figure:
     return Figure("models", "The models of a training procedure", text, spec, table)
 
 
-# --- attack -------------------------------------------------------------------------------------------------
-# An attack's own advantage above that of the best attacker.
-
-
 def attack(answer: AnswerPath) -> Figure:
-    """Two lines, and what guessing without the score gives."""
+    """An attack's own advantage above that of the best attacker, and what guessing without the score gives."""
     parts = (("this attack", answer["attack"]), ("the best attacker", answer["optimum"]))
     zero = float(answer["baseline"].value)
-    spec = forest(
-        [_line(name, part.value) for name, part in parts],
-        "advantage (dashed: no leakage)",
-        [baseline(rounded(zero))],
-        rounded(zero),
-    )
+    lines = [_line(name, part.value) for name, part in parts]
+    spec = with_limit(lines, "advantage", "no leakage", zero)
     gap = answer.value["gap"]
     text = (
         f"The attack's advantage lies {between(answer.value['attack']['lower'], answer.value['attack']['upper'])}; "
@@ -323,12 +289,8 @@ def attack(answer: AnswerPath) -> Figure:
     return Figure("attack", "The attack, and the best there is", text, spec, table)
 
 
-# --- metrics ------------------------------------------------------------------------------------------------
-# Several metrics at their optimum, each with what guessing without the score gives.
-
-
 def metrics(entries: AnswerPath) -> Figure:
-    """A line for each metric; a tick marks its trivial value."""
+    """A line for each metric at its optimum; a tick marks what guessing without the score gives."""
     lines = [
         Line(
             metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"]
@@ -341,9 +303,7 @@ def metrics(entries: AnswerPath) -> Figure:
         "the score gives."
     )
     columns = ("estimate", "lower", "upper", "trivial")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (metric_label(m), *(m[column].number() for column in columns)) for m in entries
-    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple((metric_label(m), *m.numbers(*columns)) for m in entries)
     table = Table("The metrics", ("metric", *columns[:3], "without the score"), rows)
     spec = forest(lines, "value at its optimum (upright tick: without the score)")
     return Figure("metrics", "Metrics at their optimum", text, spec, table)

@@ -62,11 +62,7 @@ def _row(limit: Mapping[str, Any]) -> frame.Spec:
     bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
     layers: list[frame.Spec] = [
         frame.beyond(rounded(most), rounded(high)),
-        {
-            "data": frame.rows([{"at": rounded(most)}]),
-            "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2},
-            "encoding": {"x": {"field": "at", "type": "quantitative"}},
-        },
+        {**frame.threshold(rounded(most)), "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2}},
         {
             "data": frame.rows([bar]),
             "mark": {"type": "rule", "color": colour, "strokeWidth": 7},
@@ -87,9 +83,9 @@ def _row(limit: Mapping[str, Any]) -> frame.Spec:
     return {"width": PLOT, "height": 44, "layer": layers}
 
 
-def _dot(at: float, shape: str, colour: str, size: int) -> frame.Spec:
+def _dot(at: float, shape: str, colour: str, size: int, height: int = 22) -> frame.Spec:
     mark = {"type": "point", "shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
-    encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": 22}}
+    encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": height}}
     return {"data": frame.rows([{"at": at}]), "mark": mark, "encoding": encoding}
 
 
@@ -126,10 +122,6 @@ def _table(every: list[AnswerPath]) -> Table:
     return Table("The limits", ("limit", "at most", "estimate", "lower", "upper", "decision"), tuple(lines))
 
 
-# --- epsilon ------------------------------------------------------------------------------------------------
-# What the mechanism's epsilon must be at least, beside what was claimed.
-
-
 def epsilon(answer: AnswerPath) -> Figure:
     """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
     evidence, claim = answer.value["epsilon"], answer.value["claim"]
@@ -137,27 +129,14 @@ def epsilon(answer: AnswerPath) -> Figure:
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
     x = frame.scaled("lower", "epsilon", (0, high), tickCount=7)
-    middle = {"value": 40}
     bar = {"type": "rule", "color": INK, "strokeWidth": 9}
-    dot = {
-        "type": "point",
-        "shape": "triangle-right",
-        "filled": True,
-        "color": INK,
-        "size": 260,
-        "opacity": 1,
-    }
     layers: list[frame.Spec] = [
         {
             "data": frame.rows([{"lower": bound, "upper": rounded(high)}]),
             "mark": bar,
-            "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
+            "encoding": {"x": x, "x2": {"field": "upper"}, "y": {"value": 40}},
         },
-        {
-            "data": frame.rows([{"at": rounded(high)}]),
-            "mark": dot,
-            "encoding": {"x": {"field": "at", "type": "quantitative"}, "y": middle},
-        },
+        _dot(rounded(high), "triangle-right", INK, 260, 40),
         *frame.halo(
             frame.words(
                 f"the records say: at least {least}",

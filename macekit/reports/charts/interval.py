@@ -4,19 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from estimators.statement import exactly, percent
-from macekit.reports.charts.frame import (
-    Spec,
-    across,
-    baseline,
-    beyond,
-    chart,
-    halo,
-    named,
-    padded,
-    rows,
-    scaled,
-    threshold,
-)
+from macekit.reports.charts import frame
 from macekit.reports.formatting import between, ends, finite, rounded, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import BASELINE, INK, MUTED, SURFACE, THRESHOLD, WORDS
@@ -33,15 +21,15 @@ def interval(answer: AnswerPath) -> Figure:
     values = finite(
         [v for line in lines for v in (line["lower"], line["upper"])] + [mark["at"] for mark in marks]
     )
-    low, high = padded(min(values), max(values), 0.06)
-    x = scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
-    y = named("row")
+    low, high = frame.padded(min(values), max(values), 0.06)
+    x = frame.scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
+    y = frame.named("row")
     decision = (value.get("verdict") or {}).get("decision")
-    spec = chart(
-        *([] if limit is None else [beyond(rounded(limit), high)]),
-        baseline(rounded(value["baseline"])),
-        *([] if limit is None else [threshold(rounded(limit))]),
-        *([across("x", mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
+    spec = frame.chart(
+        *([] if limit is None else [frame.beyond(rounded(limit), high)]),
+        frame.baseline(rounded(value["baseline"])),
+        *([] if limit is None else [frame.threshold(rounded(limit))]),
+        *([frame.across("x", mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
         *_labels(marks, low, high),
         *_bars(lines, x, y, WORDS[decision].colour if decision else INK, low, high),
         height=ROW * len(lines),
@@ -69,31 +57,23 @@ def _lines(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str, Any]]:
     zero = value["baseline"]
-    marks = [
-        {"what": "baseline", "at": rounded(zero), "text": f"no leakage: {three(zero)}", "colour": BASELINE}
-    ]
+    marks = [("baseline", zero, f"no leakage: {three(zero)}", BASELINE)]
     if limit is not None:
-        marks.append(
-            {
-                "what": "threshold",
-                "at": rounded(limit),
-                "text": f"limit: {exactly(limit)}",
-                "colour": THRESHOLD,
-            }
-        )
+        marks.append(("threshold", limit, f"limit: {exactly(limit)}", THRESHOLD))
     if claim := value.get("claim"):
         ceiling = claim["advantage_ceiling"]
-        text = f"ceiling of the claimed epsilon: {three(ceiling)}"
-        marks.append({"what": "ceiling", "at": rounded(ceiling), "text": text, "colour": MUTED})
-    return marks
+        marks.append(("ceiling", ceiling, f"ceiling of the claimed epsilon: {three(ceiling)}", MUTED))
+    return [
+        {"what": what, "at": rounded(at), "text": text, "colour": colour} for what, at, text, colour in marks
+    ]
 
 
-def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[Spec]:
+def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[frame.Spec]:
     """The name of each line above the chart, one below the other, so that neighbours do not meet."""
     count = len(marks)
     return [
         {
-            "data": rows([{"at": mark["at"]}]),
+            "data": frame.rows([{"at": mark["at"]}]),
             "mark": {
                 "type": "text",
                 "align": "right" if mark["at"] > (low + high) / 2 else "left",
@@ -112,7 +92,7 @@ def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list
         for place, mark in enumerate(marks)
     ] + [
         {
-            "data": rows([{"at": mark["at"]}]),
+            "data": frame.rows([{"at": mark["at"]}]),
             "mark": {"type": "rule", "color": mark["colour"], "strokeWidth": 1},
             "encoding": {
                 "x": {"field": "at", "type": "quantitative"},
@@ -125,16 +105,16 @@ def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list
 
 
 def _bars(
-    lines: Sequence[Mapping[str, Any]], x: Spec, y: Spec, colour: str, low: float, high: float
-) -> list[Spec]:
+    lines: Sequence[Mapping[str, Any]], x: frame.Spec, y: frame.Spec, colour: str, low: float, high: float
+) -> list[frame.Spec]:
     """The certified interval thick and its estimate full, the published one thin and hollow; the figures above."""
     point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
-    layers: list[Spec] = []
+    layers: list[frame.Spec] = []
     for line in lines:
-        own = rows([line])
+        own = frame.rows([line])
         first = line["kind"] == 0
         bar = {"type": "rule", "color": colour if first else MUTED, "strokeWidth": 9 if first else 2.5}
-        dot: Spec = {"type": "point", "size": 120 if first else 70, "fill": SURFACE, "stroke": INK}
+        dot: frame.Spec = {"type": "point", "size": 120 if first else 70, "fill": SURFACE, "stroke": INK}
         dot |= {"strokeWidth": 2, "opacity": 1}
         right = line["lower"] > (low + high) / 2
         text = {
@@ -149,7 +129,7 @@ def _bars(
         layers += [
             {"data": own, "mark": bar, "encoding": {"x": x, "x2": {"field": "upper"}, "y": y}},
             *([{"data": own, "mark": dot, "encoding": point}] if "estimate" in line else []),
-            *halo(
+            *frame.halo(
                 {
                     "data": own,
                     "mark": text,
@@ -177,9 +157,10 @@ def _in_words(value: Mapping[str, Any]) -> str:
 
 
 def _table(answer: AnswerPath) -> Table:
-    rows_of: list[tuple[Cell, ...]] = [_row("certified", answer["advantage"])]
+    rows_of: list[tuple[Cell, ...]] = [("certified", *answer["advantage"].interval())]
     if answer.value.get("paper"):
-        rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
+        name = f"as published ({answer.value['paper']['statistic']})"
+        rows_of.append((name, *answer["paper"].interval()))
     rows_of.append(("baseline: no leakage", answer["baseline"].number(), "", ""))
     if answer.value.get("verdict"):
         rows_of.append(("limit", answer["verdict"]["threshold"].number("exact"), "", ""))
@@ -187,7 +168,3 @@ def _table(answer: AnswerPath) -> Table:
         ceiling = answer["claim"]["advantage_ceiling"].number()
         rows_of.append(("ceiling of the claimed epsilon", ceiling, "", ""))
     return Table("The advantage", ("", "value", "lower", "upper"), tuple(rows_of))
-
-
-def _row(name: str, part: AnswerPath) -> tuple[Cell, ...]:
-    return name, *part.interval()

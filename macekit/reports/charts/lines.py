@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence, Set
 from math import ceil, floor, log10
-from typing import TypeVar
 
 from estimators.python.dataclass import dataclass
 from macekit.reports.charts.frame import DASHED, Spec, chart, rows, scaled
@@ -22,7 +21,6 @@ MOST_POWERS = 8
 """Powers of ten that are written along an axis."""
 
 Point = tuple[float, float]
-Look = TypeVar("Look")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,8 @@ def curves(
         "encoding": {
             "x": _scale("x", x, [a for _, points in lines for a, _ in points]),
             "y": _scale("y", y, [b for _, points in lines for _, b in points]),
-            "color": _coloured(labels),
-            "strokeDash": _dashed(labels),
+            "color": _by_curve(labels, COLOURS, {} if len(labels) > 1 else None),
+            "strokeDash": _by_curve(labels, DASHES, None),
         },
     }
     text = f"{y.title} over {x.title}. " + " ".join(
@@ -109,26 +107,16 @@ def _scale(field: str, axis: Axis, values: Sequence[float]) -> Spec:
     return spec
 
 
-def _coloured(labels: Sequence[str]) -> Spec:
+def _by_curve(labels: Sequence[str], looks: Sequence[object], legend: Spec | None) -> Spec:
     return {
         "field": "curve",
         "type": "nominal",
-        "scale": {"domain": list(labels), "range": [_of(COLOURS, place) for place in range(len(labels))]},
-        "legend": {} if len(labels) > 1 else None,
+        "scale": {
+            "domain": list(labels),
+            "range": [looks[min(place, len(looks) - 1)] for place in range(len(labels))],
+        },
+        "legend": legend,
     }
-
-
-def _dashed(labels: Sequence[str]) -> Spec:
-    return {
-        "field": "curve",
-        "type": "nominal",
-        "scale": {"domain": list(labels), "range": [_of(DASHES, place) for place in range(len(labels))]},
-        "legend": None,
-    }
-
-
-def _of(looks: Sequence[Look], place: int) -> Look:
-    return looks[min(place, len(looks) - 1)]
 
 
 def _table(title: str, lists: AnswerPath, x: Axis, series: Sequence[Series], ends: Set[float]) -> Table:

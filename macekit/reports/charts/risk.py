@@ -6,22 +6,9 @@ Signed, so that a score of which all are surely nonmembers does not look like on
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from macekit.reports.charts import frame
 from macekit.reports.charts.distribution import Span, names, spans
-from macekit.reports.charts.forest import MOST, Line, forest, left_out
-from macekit.reports.charts.frame import (
-    BANDED,
-    DASHED,
-    Spec,
-    across,
-    baseline,
-    chart,
-    drawable,
-    note,
-    placing,
-    rows,
-    scaled,
-    words,
-)
+from macekit.reports.charts.forest import MOST, Line, left_out, with_limit
 from macekit.reports.formatting import between, many, rounded, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import BASELINE, MEMBER
@@ -48,34 +35,34 @@ def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | N
         spec, remark = _lines(answer.value, indices)
     else:
         places = spans(cells["cells"], edges)
-        if places is None or not drawable(places[0][0], places[-1][1]):
+        if places is None or not frame.drawable(places[0][0], places[-1][1]):
             return None
         spec, remark = _steps(answer.value, indices, places), ""
     text = _in_words(answer.value, indices) + remark
     return Figure("risk", "Individual risk over the score", text, spec, _table(answer, names(answer)))
 
 
-def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> Spec:
+def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> frame.Spec:
     cells, zero = value["cells"], rounded(value["signed_baseline"])
     steps = [{"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in SIGNED}} for i in indices]
-    points = _polyline(_merge_steps(steps), placing(places[0][0], places[-1][1]))
-    x = scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
-    y = scaled("signed_lower", AXIS, (-1, 1), tickCount=5)
+    points = _polyline(_merge_steps(steps), frame.placing(places[0][0], places[-1][1]))
+    x = frame.scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
+    y = frame.scaled("signed_lower", AXIS, (-1, 1), tickCount=5)
     run = {"field": "run", "type": "nominal"}
-    return chart(
+    return frame.chart(
         {
-            "data": rows(points),
-            "mark": BANDED,
+            "data": frame.rows(points),
+            "mark": frame.BANDED,
             "encoding": {"x": x, "y": y, "y2": {"field": "signed_upper"}, "detail": run},
         },
-        across("y", zero, BASELINE, DASHED),
+        frame.across("y", zero, BASELINE, frame.DASHED),
         {
-            "data": rows(points),
+            "data": frame.rows(points),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
             "encoding": {"x": x, "y": {"field": "signed_risk", "type": "quantitative"}, "detail": run},
         },
-        words(f"no leakage: {three(zero)}", {"value": PLOT + 8}, {"datum": zero}, color=BASELINE),
-        note("band: interval of each cell by itself"),
+        frame.words(f"no leakage: {three(zero)}", {"value": PLOT + 8}, {"datum": zero}, color=BASELINE),
+        frame.note("band: interval of each cell by itself"),
         width=PLOT,
         height=230,
     )
@@ -109,14 +96,14 @@ def _polyline(steps: Sequence[Mapping[str, float]], at: Callable[[float], float]
     return points
 
 
-def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[Spec, str]:
+def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[frame.Spec, str]:
     cells, labels = value["cells"], value["cells"]["cells"]["labels"]
     first = sorted(indices, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
     if all(isinstance(labels[i], int | float) for i in first):
         first.sort()  # numbers have an order of their own
     lines = [Line(labels[i], *(cells[name][i] for name in SIGNED)) for i in first]
     zero = rounded(value["signed_baseline"])
-    spec = forest(lines, "signed risk: right, members (dashed: no leakage)", [baseline(zero)], zero)
+    spec = with_limit(lines, "signed risk: right, members", "no leakage", zero)
     remark = left_out(len(first), len(indices), "categories")
     return spec, remark
 
@@ -154,8 +141,7 @@ def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
     every = tuple(
         (
             name,
-            cells["members"][i].number("count"),
-            cells["nonmembers"][i].number("count"),
+            *(cells[side][i].number("count") for side in ("members", "nonmembers")),
             *(cells[column][i].number() for column in (*COLUMNS, *of_metric)),
         )
         for i, name in enumerate(names[:MOST_ROWS])

@@ -29,7 +29,8 @@ def curve(roc: Mapping[str, Any]) -> list[dict[str, float]]:
 
 def corner(roc: Mapping[str, Any], floor: float) -> list[dict[str, float]]:
     """The same for axes that are logarithmic from ``floor`` on: straight pieces bend there, and get points between."""
-    points, marks = list[Point](), _decades(floor)
+    points = list[Point]()
+    marks = [10.0 ** (-i / 10) for i in range(round(-log10(floor) * 10), -1, -1)]  # ten points a decade
     for (fpr, tpr), (to, up) in pairwise(zip(roc["fpr"], roc["tpr"], strict=True)):
         points.append((fpr, tpr))
         if to > fpr and up > tpr:
@@ -39,12 +40,6 @@ def corner(roc: Mapping[str, Any], floor: float) -> list[dict[str, float]]:
     points.append((roc["fpr"][-1], roc["tpr"][-1]))
     visible = [(max(fpr, floor), max(tpr, floor)) for fpr, tpr in points]
     return _thinned(visible, lambda rate: log10(rate) / -log10(floor))
-
-
-def _decades(floor: float) -> list[float]:
-    """Ten points a decade, from the floor to 1."""
-    count = round(-log10(floor) * 10)
-    return [10.0 ** (-i / 10) for i in range(count, -1, -1)]
 
 
 def _thinned(every: Sequence[Point], along: Callable[[float], float]) -> list[dict[str, float]]:
@@ -87,11 +82,10 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 def rates_table(roc: AnswerPath) -> Table:
     """The points asked for, in numbers, and the area."""
     lines: list[tuple[Cell, ...]] = [
-        (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
+        (Phrase(("at FPR ", point["fpr"].number("plain"))), *point.numbers(*ENDS))
         for point in roc["operating_points"]
     ]
-    area = (roc[end].number() for end in ("auc", "auc_lower", "auc_upper"))
-    lines.append(("area under the curve", *area))
+    lines.append(("area under the curve", *roc.numbers("auc", "auc_lower", "auc_upper")))
     return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))
 
 

@@ -5,17 +5,9 @@ from functools import partial
 from macekit.reports import model
 from macekit.reports.palette import WORDS
 
-HEAD = (
-    "Group",
-    "Records",
-    "Flagged",
-    "Mean risk",
-    "Lower end",
-    "Upper end",
-    "Own advantage",
-    "Lower end",
-    "Upper end",
-)
+OWN = ("Own advantage", "Lower end", "Upper end")
+OF_RISK = ("Mean risk", "Lower end", "Upper end")
+HEAD = ("Group", "Records", "Flagged", *OF_RISK, *OWN)
 
 ABOUT: model.Inline = (
     "A group's own advantage is measured on its records alone, with limits that hold for all groups at once. Mean risk "
@@ -40,16 +32,11 @@ def sections(
         return ()
     risks = table(groups)
     blocks: tuple[model.Block, ...] = (
-        model.Paragraph((*ABOUT, *_blind(prior, baseline))),
+        model.Paragraph((*ABOUT, " Without any leak both are ", baseline.number(), *either_way(prior), ".")),
         *figures.pick("groups"),
         risks,
     )
     return (model.Section("groups", "Groups", blocks, (risks.only(0, 6, 7, 8, 3, 4, 5, 1, 2),)),)
-
-
-def _blind(prior: model.AnswerPath, baseline: model.AnswerPath) -> model.Inline:
-    """What both numbers are without any leak."""
-    return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
 
 
 def either_way(prior: model.AnswerPath) -> model.Inline:
@@ -77,22 +64,16 @@ def table(groups: model.AnswerPath) -> model.Table:
 
 
 def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
-    own = group["advantage"]
     return (
         group["label"].untrusted(),
-        group["records"].number("count"),
-        group["flagged"].number("count"),
-        group["risk"].number(),
-        group["lower"].number(),
-        group["upper"].number(),
-        *own.interval(),
+        *group.numbers("records", "flagged", kind="count"),
+        *group.numbers("risk", "lower", "upper"),
+        *group["advantage"].interval(),
     )
 
 
 # --- the groups of a gate ---
 
-OWN = ("Own advantage", "Lower end", "Upper end")
-OF_RISK = ("Mean risk", "Lower end", "Upper end")
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 
@@ -110,9 +91,8 @@ def every_group(groups: model.AnswerPath, *, by_own: bool, beside: bool = False)
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     name = "Every group beside its limit" if beside else "Every group"
     table = model.table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
-    brief = table.only(
-        *range(8)
-    )  # what a screen has room for: without mean risks for what a group needs, too
+    # what a screen has room for: without mean risks for what a group needs, too
+    brief = table.only(*range(8))
     if beside:
         return (model.Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
     return (model.Section("groups", "Groups", (model.Paragraph(OWN_OR_MEAN), table), (brief,)),)
@@ -132,7 +112,6 @@ def _of_gate(group: model.AnswerPath, *, of_risk: bool) -> tuple[model.Cell, ...
         WORDS[group["decision"].value].word,
         *own.interval(),
         *(risk.interval() if of_risk else ()),
-        group["n_members"].number("count"),
-        group["n_nonmembers"].number("count"),
+        *group.numbers("n_members", "n_nonmembers", kind="count"),
         group["records_needed"].number("roughly"),
     )

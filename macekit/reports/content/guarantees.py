@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import ascii_uppercase
 
 from estimators.privacy.epsilon import IF_DRAWN
 from estimators.python.dataclass import dataclass, field
 from macekit.reports.formatting import words
-from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
+from macekit.reports.model import AnswerPath, Bullets, Cell, Inline, Phrase, Section, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
 SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md in mace's source)"
@@ -43,6 +44,15 @@ class Backing:
         return "" if self.always else f" Its coverage was {SIMULATED}, not proven."
 
 
+def backings(statements: Iterable[tuple[Cell, AnswerPath]]) -> Section:
+    """What statements cover, and what they assume."""
+    lines: list[Inline] = []
+    for words_before, statement in statements:
+        backing = Backing.of(statement["guarantee"])
+        lines.append((words_before, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"))
+    return Section("guarantees", "What stands behind the intervals", (Bullets(tuple(lines)),))
+
+
 @dataclass(slots=True)
 class Numbers:
     """Rows as they come; guarantees that say the same share a letter."""
@@ -59,9 +69,9 @@ class Numbers:
         self.row(label, ends, confidence, backing or Backing.of(value["guarantee"]))
 
     def row(
-        self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: AnswerPath, backing: Backing | None
+        self, label: Cell, ends: tuple[Cell, ...], confidence: AnswerPath, backing: Backing | None
     ) -> None:
-        """A number with the ends it has."""
+        """A number with its estimate and the ends it has."""
         level: Cell = confidence.number("percent") if confidence and backing else ""
         always = "" if backing is None else "yes" if backing.always else backing.unless
         self.rows.append((label, *ends, level, always, "" if backing is None else self._letter(backing)))
@@ -154,20 +164,16 @@ def add_exposure(numbers: Numbers, exposure: AnswerPath) -> None:
         ends: tuple[tuple[str, tuple[Cell, Cell, Cell]], ...] = (
             ("Share of members in the exposed tail", ("", tail["tpr_lower"].number("floor"), "")),
             ("Share of nonmembers in it", ("", "", tail["fpr_upper"].number("ceiling"))),
-            (
-                "Probability that a record in it is a member",
-                ("", tail["precision_lower"].number(), ""),
-            ),
+            ("Probability that a record in it is a member", ("", tail["precision_lower"].number(), "")),
         )
         for label, limits in ends:
             numbers.row(label, limits, confidence, backing)
 
 
 def _roc(numbers: Numbers, roc: AnswerPath, confidence: AnswerPath) -> None:
-    ends = (roc["auc"].number(), roc["auc_lower"].number(), roc["auc_upper"].number())
+    ends = roc.numbers("auc", "auc_lower", "auc_upper")
     numbers.row("Area under the ROC (AUC)", ends, confidence, Backing.of(roc["guarantee"]))
     backing = Backing.of(roc["rates_guarantee"])
     for point in roc["operating_points"]:
         label = Phrase(("True positive rate at a false positive rate of ", point["fpr"].number("exact")))
-        at = (point["tpr"].number(), point["lower"].number(), point["upper"].number())
-        numbers.row(label, at, confidence, backing)
+        numbers.row(label, point.numbers("tpr", "lower", "upper"), confidence, backing)

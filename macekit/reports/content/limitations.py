@@ -67,14 +67,14 @@ def of_assessment(
     yield from of_promise(result["claim"])
     if epsilon := result["epsilon"]:
         yield "The bound on the mechanism's epsilon assumes: ", epsilon["guarantee"]["assumes"].quote(), "."
-    if why := result["metric"]["degenerate"]:
-        yield (
-            "The optimum of ",
-            result["metric"]["name"].untrusted(),
-            " says nothing about leakage: ",
-            why.quote(),
-            ".",
-        )
+    yield from of_optimum(result["metric"])
+
+
+def of_optimum(metric: AnswerPath) -> Iterator[Inline]:
+    """That the optimum of a metric says nothing, if so."""
+    if why := metric["degenerate"]:
+        name = metric["name"].untrusted()
+        yield "The optimum of ", name, " says nothing about leakage: ", why.quote(), "."
 
 
 def reversed_scores(roc: AnswerPath) -> bool:

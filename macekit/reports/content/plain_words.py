@@ -140,6 +140,8 @@ def rare_exposure(exposure: AnswerPath) -> tuple[Quote | None, bool]:
 # --- people -------------------------------------------------------------------------------------------------
 # What an advantage means in people, and what is read first: in the same sentences everywhere.
 
+BLIND = "the baseline: guessing without the score"
+
 COIN = 0.5
 """The prior at which guessing without the score is tossing a coin."""
 
@@ -152,8 +154,7 @@ def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
 def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     """The interval, the values to compare it with, and the number of records, as tiles."""
     advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
-    confidence: Inline = (advantage["confidence"].number("percent"), " confidence")
-    blind: Inline = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
+    confidence, blind = sure(advantage), (BLIND, *at_prior(source["options"]["prior"]))
     tiles = [
         Fact("Advantage at least", advantage["lower"].number(), confidence),
         Fact(
@@ -196,6 +197,11 @@ def worth(clusters: AnswerPath) -> tuple[Fact, ...]:
     return (Fact("Worth independent records", clusters["effective_sample"].number("floor"), note),)
 
 
+def sure(statement: AnswerPath) -> Inline:
+    """The confidence of a statement, as the note of a tile."""
+    return statement["confidence"].number("percent"), " confidence"
+
+
 def at_prior(prior: AnswerPath) -> Inline:
     """The prior that a baseline belongs to, where the answer names it."""
     return (", at a prior of ", prior.number("exact")) if prior else ()
@@ -203,11 +209,7 @@ def at_prior(prior: AnswerPath) -> Inline:
 
 def without_leak(baseline: AnswerPath, prior: AnswerPath) -> Fact:
     """The baseline as a tile."""
-    return Fact(
-        "Advantage without any leak",
-        baseline.number(),
-        ("the baseline: guessing without the score", *at_prior(prior)),
-    )
+    return Fact("Advantage without any leak", baseline.number(), (BLIND, *at_prior(prior)))
 
 
 def in_people(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = NOTHING) -> tuple[Paragraph, ...]:

@@ -1,6 +1,6 @@
 """Where an answer comes from: what it takes to make it again a year later, and how."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from macekit.call import __version__
@@ -26,13 +26,9 @@ def with_columns(report: model.Report, answer: model.AnswerPath) -> model.Report
     how = notes(read)
     if not how:
         return report
-    names: list[model.Cell] = []
-    for column in read[:MOST_NAMED]:
-        names += [", "] if names else []
-        names.append(column["name"].untrusted())
-    if len(read) > MOST_NAMED:
-        names.append(f" and {len(read) - MOST_NAMED} more")
-    fact = model.Fact(model.READ, model.Phrase(tuple(names)), how)
+    names = model.listed((column["name"].untrusted(),) for column in read[:MOST_NAMED])
+    more = (f" and {len(read) - MOST_NAMED} more",) if len(read) > MOST_NAMED else ()
+    fact = model.Fact(model.READ, model.Phrase((*names, *more)), how)
     return replace(report, facts=model.Facts((*report.facts.items, fact)))
 
 
@@ -45,15 +41,13 @@ def notes(read: Sequence[model.AnswerPath]) -> model.Inline:
     """How each of the first columns was taken; nothing, if there is nothing to say of any."""
     if not any(_says_something(column) for column in read):
         return ()
-    parts: list[model.Cell] = []
-    for column in read[:MOST_NAMED]:
-        parts += [", "] if parts else []
-        parts.append(column["role"].untrusted())
-        if column["name"].value != column["role"].value:
-            parts += [" from ", column["name"].untrusted()]
-        remarks = _remarks(column)
-        parts += [" (", *_how_taken(column), *(("; ", *remarks) if remarks else ()), ")"]
-    return tuple(parts)
+    return model.listed(map(_note, read[:MOST_NAMED]))
+
+
+def _note(column: model.AnswerPath) -> model.Inline:
+    role, name, remarks = column["role"], column["name"], _remarks(column)
+    origin = () if name.value == role.value else (" from ", name.untrusted())
+    return (role.untrusted(), *origin, " (", *_how_taken(column), *(("; ", *remarks) if remarks else ()), ")")
 
 
 def table(source: model.AnswerPath) -> model.Table | None:
@@ -88,11 +82,7 @@ def _row(column: model.AnswerPath) -> tuple[model.Cell, ...]:
 
 def _remarks(column: model.AnswerPath) -> model.Inline:
     """What was dropped or understood."""
-    remarks: list[model.Cell] = []
-    for note in column["notes"]:
-        remarks += [", "] if remarks else []
-        remarks.append(note.untrusted())
-    return tuple(remarks)
+    return model.listed((note.untrusted(),) for note in column["notes"])
 
 
 def _how_taken(column: model.AnswerPath) -> model.Inline:
@@ -136,42 +126,38 @@ def section(
     roles = {column["role"].value for column in columns_of(source)}
     arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in roles) or None
     question = Reproduction(operation, options, context.source, grouped, context.others, from_counts, arrays)
-    blocks: tuple[model.Block, ...] = (
-        *_tables(source, context, sources or source),
-        model.Paragraph(COLUMNS),
-        *(of_a_model(options) if source["method"].value == FROM_A_MODEL else listings(question)),
-    )
-    return model.Section("provenance", "Where this comes from, and how to make it again", blocks)
+    again = of_a_model(options) if source["method"].value == FROM_A_MODEL else listings(question)
+    return _section(source, context, sources or source, again)
 
 
 def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section:
     """The same of what was asked of arrays, or of nothing."""
-    operation, arrays = source["method"].value, _array_names(source["method"], source["arrays"])
+    operation, sent = source["method"].value, source["arrays"].value or ()
+    # a kept answer may say anything
+    arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in sent)
     question = Reproduction(
         operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
     )
-    blocks: tuple[model.Block, ...] = (
-        *_tables(source, context, source),
-        model.Paragraph(COLUMNS),
-        *listings(question),
-    )
-    return model.Section("provenance", "Where this comes from, and how to make it again", blocks)
+    return _section(source, context, source, listings(question))
 
 
-def _array_names(operation: model.AnswerPath, arrays: model.AnswerPath) -> tuple[str, ...]:
-    """The arrays it was asked of: names of ours, since a kept answer may say anything."""
-    return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
-
-
-def _tables(
-    source: model.AnswerPath, context: model.Context, sources: model.AnswerPath
-) -> Iterator[model.Table]:
-    yield model.Table("Origin", ("", ""), tuple(origin(source, context)))
+def _section(
+    source: model.AnswerPath,
+    context: model.Context,
+    sources: model.AnswerPath,
+    again: Iterable[model.Block],
+) -> model.Section:
+    blocks: list[model.Block] = [model.Table("Origin", ("", ""), tuple(origin(source, context)))]
     if (read := table(sources)) is not None:
-        yield read
-    options = tuple(_options(source["options"]))[:MOST]
+        blocks.append(read)
+    options = [
+        row for name in source["options"].value or {} for row in _option(name, source["options"][name])
+    ]
     if options:
-        yield model.Table("Options, as they were understood", ("Option", "Value"), options)
+        rows = tuple(options[:MOST])
+        blocks.append(model.Table("Options, as they were understood", ("Option", "Value"), rows))
+    blocks += [model.Paragraph(COLUMNS), *again]
+    return model.Section("provenance", "Where this comes from, and how to make it again", tuple(blocks))
 
 
 def origin(source: model.AnswerPath, context: model.Context) -> Iterator[tuple[model.Cell, model.Cell]]:
@@ -194,18 +180,22 @@ def origin(source: model.AnswerPath, context: model.Context) -> Iterator[tuple[m
     if source["query"]:
         yield "How scores were read", source["query"].quote()
     if source:
-        method = model.Phrase((source["method"].quote(), ", version ", source["version"].quote()))
-        yield "Method", method
+        yield "Method", method(source)
     if source["seed"]:
         yield "Seed", source["seed"].number("exact")
+    yield from made(context)
+
+
+def method(source: model.AnswerPath) -> model.Phrase:
+    """By what an answer was made."""
+    return model.Phrase((source["method"].quote(), ", version ", source["version"].quote()))
+
+
+def made(context: model.Context) -> Iterator[tuple[model.Cell, model.Cell]]:
+    """By what, and when if that was asked, a report was made."""
     if context.date is not None:
         yield "Report made", model.Untrusted(context.date)
     yield "Report made by", model.Untrusted(f"mace {__version__}")
-
-
-def _options(options: model.AnswerPath) -> Iterator[tuple[model.Cell, model.Cell]]:
-    for name in options.value or {}:
-        yield from _option(name, options[name])
 
 
 def _option(name: str, entry: model.AnswerPath) -> Iterator[tuple[model.Cell, model.Cell]]:
@@ -217,11 +207,7 @@ def _option(name: str, entry: model.AnswerPath) -> Iterator[tuple[model.Cell, mo
         for place, each in enumerate(entry):
             yield from _option(f"{name}, {_ordinal(place)}", each)
     elif isinstance(entry.value, list):
-        parts: list[model.Cell] = []
-        for each in entry:
-            parts += [", "] if parts else []
-            parts.append(_value(each))
-        yield model.Untrusted(name), model.Phrase(tuple(parts))
+        yield model.Untrusted(name), model.Phrase(model.listed((_value(each),) for each in entry))
     else:
         yield model.Untrusted(name), _value(entry)
 

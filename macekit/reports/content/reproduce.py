@@ -61,7 +61,8 @@ class Reproduction:
     def flat(self) -> tuple[tuple[str, str], ...] | None:
         """Options as a query string and a shell have them; None if they cannot, or if one would do harm there."""
         pairs = query_pairs(self.options)
-        return pairs if pairs is not None and all(_harmless(text) for _, text in pairs) else None
+        harmless = all(printable(part) == part for _, text in pairs or () for part in text.split(","))
+        return pairs if harmless else None
 
     @property
     def nameless(self) -> bool:
@@ -120,11 +121,7 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
     shell = Listing("In a shell", in_shell(question))
     if question.others:
         return (shell, Listing("From Python", from_python(question))) if question.tables else (shell,)
-    return (
-        shell,
-        Listing("Over HTTP", over_http(question)),
-        Listing("From Python", from_python(question)),
-    )
+    return (shell, Listing("Over HTTP", over_http(question)), Listing("From Python", from_python(question)))
 
 
 def of_a_model(options: Mapping[str, Any]) -> tuple[Listing, ...]:
@@ -139,10 +136,7 @@ def in_shell(question: Reproduction) -> str:
     """``mace report scores.csv --max-advantage 0.1 -o report.html``."""
     if question.tables:
         return _tables_in_shell(question)
-    words = [
-        command(question.operation),
-        *([] if question.bare else map(shlex.quote, question.inputs)),
-    ]
+    words = [command(question.operation), *([] if question.bare else map(shlex.quote, question.inputs))]
     if question.flat is None or (question.unnamed and not question.bare):
         return f"{_request_file(question)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, text in question.flat:
@@ -234,11 +228,6 @@ def _request_file(question: Reproduction) -> str:
     ]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
     return f"{question.file} holds\n{{{body}}}"
-
-
-def _harmless(text: str) -> bool:
-    """Whether names are no more than names where they are typed."""
-    return all(printable(part) == part for part in text.split(","))
 
 
 def _value(options: Mapping[str, Any], name: str) -> Any:

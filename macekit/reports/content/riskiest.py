@@ -7,8 +7,8 @@ from macekit.reports.charts.forest import columns as forest_of_columns
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.forest import ranking
 from macekit.reports.content import groups, limitations
-from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import rare_exposure, without_leak
+from macekit.reports.content.guarantees import backings
+from macekit.reports.content.plain_words import rare_exposure, sure, without_leak
 from macekit.reports.palette import WORDS
 from macekit.text import printable
 
@@ -38,6 +38,7 @@ BAND = (
     "which decides whether it keeps the limit once all rows above it do."
 )
 """Why one row has two upper ends."""
+STEPS = ("Advantage", "Lower end", "Upper end", "By itself at most", "Decision", "Query")
 
 OTHERS: model.Inline = (
     "Only these queries were asked. Another one may find more, and so may all of them together: an attacker who reads "
@@ -53,8 +54,7 @@ def headline(answer: model.AnswerPath) -> model.Headline:
 def facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     """The riskiest query's interval, and what it is without a leak."""
     largest, prior = answer["maximum"], answer["provenance"]["options"]["prior"]
-    confidence: model.Inline = (largest["confidence"].number("percent"), " confidence")
-    first = answer["ranking"][0]["name"].untrusted()
+    confidence, first = sure(largest), answer["ranking"][0]["name"].untrusted()
     yield model.Fact("Riskiest query, at least", largest["lower"].number(), confidence)
     yield model.Fact(
         "Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first)
@@ -83,9 +83,7 @@ def limit_row(limit: model.AnswerPath) -> tuple[model.Cell, ...]:
         limit["maximum"].number("exact" if kind == "share" else kind),
         WORDS[limit["decision"].value].word,
         limit["query"].untrusted(),
-        limit["estimate"].number(kind),
-        limit["lower"].number(kind),
-        limit["upper"].number(kind),
+        *limit.numbers("estimate", "lower", "upper", kind=kind),
     )
 
 
@@ -111,12 +109,18 @@ def every_query(answer: model.AnswerPath, figures: model.Figures) -> model.Secti
 
 def rank(place: model.AnswerPath) -> tuple[model.Cell, ...]:
     """One place of a ranking."""
-    advantage = place["advantage"]
+    ranks = place.numbers("best_rank", "worst_rank", kind="count")
+    return place["name"].untrusted(), *place["advantage"].interval(), *ranks
+
+
+def step_row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
+    """What each of several things gives away, held against a limit in their order."""
+    decision = step["decision"].value
     return (
-        place["name"].untrusted(),
-        *advantage.interval(),
-        place["best_rank"].number("count"),
-        place["worst_rank"].number("count"),
+        *step.interval(),
+        step["decisive_upper"].number(),
+        "" if decision is None else WORDS[decision].word,
+        step["query"].untrusted(),
     )
 
 
@@ -124,11 +128,8 @@ def _tail(exposure: model.AnswerPath) -> tuple[model.Cell, ...]:
     tail = exposure["tail"]
     return (
         exposure["query"].untrusted(),
-        tail["members"].number("count"),
-        tail["nonmembers"].number("count"),
-        tail["tpr_lower"].number(),
-        tail["fpr_upper"].number(),
-        tail["precision_lower"].number(),
+        *tail.numbers("members", "nonmembers", kind="count"),
+        *tail.numbers("tpr_lower", "fpr_upper", "precision_lower"),
     )
 
 
@@ -200,9 +201,9 @@ def _column(column: model.AnswerPath) -> tuple[model.Cell, ...]:
     )
 
 
-def guarantees(answer: model.AnswerPath, *further: tuple[str, model.AnswerPath]) -> model.Section:
+def guarantees(answer: model.AnswerPath, *further: tuple[model.Cell, model.AnswerPath]) -> model.Section:
     """What stands behind each interval."""
-    statements = [
+    statements: list[tuple[model.Cell, model.AnswerPath]] = [
         ("The largest covers ", answer["maximum"]),
         ("A query's advantage covers ", answer["ranking"][0]["advantage"]),
         ("An exposed member's limits cover ", answer["exposures"][0]),
@@ -211,17 +212,6 @@ def guarantees(answer: model.AnswerPath, *further: tuple[str, model.AnswerPath])
     if answer["split"]:
         statements.append(("What tells the sides apart covers ", answer["split"]["advantage"]))
     return backings(statements)
-
-
-def backings(statements: list[tuple[str, model.AnswerPath]]) -> model.Section:
-    """What statements cover, and what they assume."""
-    lines = tuple(_backing(words, statement) for words, statement in statements)
-    return model.Section("guarantees", "What stands behind the intervals", (model.Bullets(lines),))
-
-
-def _backing(words: str, statement: model.AnswerPath) -> model.Inline:
-    backing = Backing.of(statement["guarantee"])
-    return (words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}")
 
 
 def open_questions(answer: model.AnswerPath, *further: model.Inline) -> Iterator[model.Inline]:

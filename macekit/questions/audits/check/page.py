@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from macekit.reports import model
 from macekit.reports.charts.forest import columns as forest
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
+from macekit.reports.content.plain_words import sure
 
 NOT_SHOWN: model.Inline = (
     "That nothing is shown is no proof that the sides are alike: the upper end says how far they may differ for those "
@@ -22,7 +23,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         model.Section("columns", "Every column", (*figures.pick("columns"), table), (table,)),
         *riskiest.control(answer["control"]),
         *_match(answer["match"]),
-        riskiest.backings([("The interval covers ", answer["advantage"])]),
+        guarantees.backings([("The interval covers ", answer["advantage"])]),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("check", answer["provenance"], context),
     )
@@ -53,7 +54,7 @@ def _match(match: model.AnswerPath) -> Iterator[model.Section]:
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     advantage, source = answer["advantage"], answer["provenance"]
-    confidence: model.Inline = (advantage["confidence"].number("percent"), " confidence")
+    confidence = sure(advantage)
     yield model.Fact(
         "Told apart, at least", advantage["lower"].number(), (*confidence, "; advantage without any model")
     )

@@ -9,7 +9,6 @@ from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, reply_of
 from macekit.questions.audits import table_answers
@@ -20,8 +19,7 @@ from macekit.questions.audits.table_answers import Columns
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The columns that tell the sides apart, and by how much."""
     question = parse_question(CheckQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     train, holdout = body.tables["train"], body.tables["holdout"]
     control = table_answers.control_column(question.control, train, holdout)
     reading = _Reading(question.categories, [*question.leave_out, *control.names], question.use)

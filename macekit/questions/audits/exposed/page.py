@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from macekit.reports import model
 from macekit.reports.charts.frame import Spec, chart, rows, scaled
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance
+from macekit.reports.content.plain_words import records, sure
 from macekit.reports.formatting import rounded
 from macekit.reports.palette import INK, MEMBER
 
@@ -25,7 +26,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     table = _table(answer)
     sections = (
         model.Section("lists", "Lists of every length", (*figures.pick("lists"), table), (table,)),
-        riskiest.backings([("The numbers cover ", answer)]),
+        guarantees.backings([("The numbers cover ", answer)]),
         limitations.section((NULL, ALL_ALIKE, NAMES), answer["warnings"]),
         provenance.section("exposed", answer["provenance"], context),
     )
@@ -34,43 +35,28 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
-    confidence: model.Inline = (answer["confidence"].number("percent"), " confidence")
-    yield model.Fact("Exposed, at least", answer["at_least"].number("count"), confidence)
+    yield model.Fact("Exposed, at least", answer["at_least"].number("count"), sure(answer))
     yield model.Fact(
         "Listed",
         answer["n_listed"].number("count"),
         ("of them at most ", answer["most_false"].number("count"), " false"),
     )
-    yield model.Fact(
-        "Member records",
-        answer["n_members"].number("count"),
-        ("and ", answer["n_nonmembers"].number("count"), " nonmember records"),
-    )
+    yield from records(answer)
 
 
 def _table(answer: model.AnswerPath) -> model.Table:
-    entries = list(answer["lists"])[::10]
-    lines: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (
-            each["records"].number("count"),
-            each["most_false"].number("count"),
-            each["exposed"].number("count"),
-            each["score"].number(),
-        )
-        for each in entries
+    every = list(answer["lists"])
+    lines = tuple(
+        (*each.numbers("records", "most_false", "exposed", kind="count"), each["score"].number())
+        for each in every[::10]
     )
-    return model.Table(
-        "Some of all lists", HEAD, lines, more=len(answer["lists"]) - len(lines), where="lists"
-    )
+    return model.Table("Some of all lists", HEAD, lines, more=len(every) - len(lines), where="lists")
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The share that may be false against the length of the list."""
     data = [
-        {
-            "records": each.value["records"],
-            "share": rounded(each.value["most_false"] / each.value["records"]),
-        }
+        {"records": each.value["records"], "share": rounded(each.value["most_false"] / each.value["records"])}
         for each in answer["lists"]
     ]
     x = scaled("records", "listed members", tickCount=6)

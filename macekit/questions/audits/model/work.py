@@ -5,24 +5,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from estimators.audits.model import (
-    ModelAudit,
-    Strength,
-    audit_model,
-    kind_of,
-    query_strength,
-    require_no_shares,
-)
+from estimators.audits import model
 from estimators.audits.queries import MODELS, encode_sides
 from estimators.audits.queries.values import read_values
-from estimators.audits.sides import labels_of_sides, one_row_each, part
+from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SplitCheck, check_rows
 from estimators.sample.digests import digest
 from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import truth_columns
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
@@ -45,16 +37,12 @@ ASKED = {"queries", "together", "prior", "confidence", "seed"}
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query that the predictions allow, what tells the sides apart anyway, and the verdict."""
     question = parse_question(ModelQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     twins = _of_twins(question, body.tables)
-    notes: list[Caution] = []
-    if question.unit is not None:
-        places, notes = one_row_each(question.unit, train, holdout, question.seed)
-        train, holdout = part(train, places[0]), part(holdout, places[1])
+    train, holdout, _, notes = one_row_each(question.unit, train, holdout, question.seed)
     truth = question.truth or _truth_of(train)
     tables = (("train", train), ("holdout", holdout), *twins)
     labels = _alike([table_answers.column_of(side, table, truth, "truth") for side, table in tables])
@@ -62,12 +50,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     names = question.predictions or _predictions_of(question, train, truth, labels[:2])
     answers = _alike([_answers(side, table, names) for side, table in tables])
     _require_two_sides(answers[:2], labels[:2])
-    outputs = question.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
+    outputs = question.outputs or model.kind_of(np.concatenate(answers), np.concatenate(labels))
     control = table_answers.control_column(question.control, train, holdout)
     fingerprint = digest(*answers, *labels, *control.scores)
     columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
     classes = _classes(names, labels, outputs)
-    require_no_shares(outputs, np.concatenate(answers), question.outputs is not None)
+    model.require_no_shares(outputs, np.concatenate(answers), question.outputs is not None)
     if classes is not None and classes.dtype.kind == "U":
         labels = [each.astype(np.str_) for each in labels]
     split = _split(question, train, holdout)
@@ -76,7 +64,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         groups = tuple(np.split(labels_of_sides(question.group, train, holdout), [len(labels[0])]))
     strength = None
     if twins:
-        strength = query_strength(
+        strength = model.query_strength(
             *answers[2:],
             *labels[2:],
             outputs=outputs,
@@ -85,7 +73,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             limit=question.max_advantage,
             **question.model_dump(include=ASKED),
         )
-    audit = audit_model(
+    audit = model.audit_model(
         *answers[:2],
         *labels[:2],
         outputs=outputs,
@@ -104,7 +92,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, of_audit(audit, notes, source))
 
 
-def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
+def of_audit(audit: model.ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
     """An audit as its answer."""
     return {
         **table_answers.over_queries(
@@ -122,7 +110,7 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
     }
 
 
-def _strength(strength: Strength | None) -> StrengthAnswer | None:
+def _strength(strength: model.Strength | None) -> StrengthAnswer | None:
     """How strong the queries are; None if that was not measured."""
     if strength is None:
         return None

@@ -6,16 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.questions.audits.contract import CopiesJudged, QueryName, ReleaseQuestion, TableRequired
-from macekit.schemas import statements
+from macekit.schemas import questions, statements
 from macekit.schemas.answers import RiskiestLimitAnswer, StepAnswer
-from macekit.schemas.questions import (
-    ACCEPT_EXPOSURE,
-    AtPrecision,
-    MaxAdvantage,
-    MaxExposed,
-    PriorOfRow,
-    UnitColumn,
-)
 
 
 class ReleaseSizeQuestion(ReleaseQuestion):
@@ -31,15 +23,15 @@ class ReleaseSizeQuestion(ReleaseQuestion):
         description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
         "so on, up to all rows, if left out",
     )
-    max_advantage: MaxAdvantage = None
-    max_exposed: MaxExposed = None
-    at_precision: AtPrecision = None
-    accept_exposure: bool = ACCEPT_EXPOSURE
+    max_advantage: questions.MaxAdvantage = None
+    max_exposed: questions.MaxExposed = None
+    at_precision: questions.AtPrecision = None
+    accept_exposure: bool = questions.ACCEPT_EXPOSURE
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
     )
-    unit: UnitColumn = None
-    prior: PriorOfRow = 0.5
+    unit: questions.UnitColumn = None
+    prior: questions.PriorOfRow = 0.5
 
 
 class ReleaseStepAnswer(StepAnswer):

@@ -4,21 +4,10 @@ from collections.abc import Iterator
 
 from macekit.reports import model
 from macekit.reports.charts.forest import sizes
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak
-from macekit.reports.palette import WORDS
 
-HEAD = (
-    "Rows",
-    "Advantage",
-    "Lower end",
-    "Upper end",
-    "By itself at most",
-    "Decision",
-    "Query",
-    "Copied rows",
-    "With a near copy",
-)
+HEAD = ("Rows", *riskiest.STEPS, "Copied rows", "With a near copy")
 
 IN_ORDER: model.Inline = (
     "The rows of a size are the first of one random order, which the answer states (rows). Other rows of the same "
@@ -42,7 +31,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     sections = (
         model.Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),
         *_limits(answer),
-        riskiest.backings([("The interval of a size covers ", answer["steps"][0])]),
+        guarantees.backings([("The interval of a size covers ", answer["steps"][0])]),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("release-size", answer["provenance"], context, grouped=referenced),
     )
@@ -85,15 +74,10 @@ def _limits(answer: model.AnswerPath) -> Iterator[model.Section]:
 
 
 def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
-    decision = step["decision"].value
     return (
         step["size"].number("count"),
-        *step.interval(),
-        step["decisive_upper"].number(),
-        "" if decision is None else WORDS[decision].word,
-        step["query"].untrusted(),
-        step["copies"].number("count"),
-        step["near_copies"].number("count"),
+        *riskiest.step_row(step),
+        *step.numbers("copies", "near_copies", kind="count"),
     )
 
 

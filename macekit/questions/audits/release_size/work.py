@@ -8,7 +8,6 @@ from estimators.runs.series import Step
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
@@ -21,8 +20,7 @@ from macekit.questions.runs.series import work as series
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every size with its interval, and which rows keep the limit."""
     question = parse_question(ReleaseSizeQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     table_answers.require_precision(question.max_exposed, question.at_precision)
     require_acceptance_acts(question)
     result = release_size(

@@ -1,11 +1,10 @@
 """``/v1/synthetic``: what a released table gives away about the rows it was made from."""
 
 from estimators.audits.queries import SYNTHETIC
-from estimators.audits.sides import one_row_each, part
+from estimators.audits.sides import one_row_each
 from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
@@ -19,8 +18,7 @@ from macekit.schemas.statements import ProvenanceAnswer
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query, copies, what tells the sides apart anyway, and the verdict."""
     question = parse_question(SyntheticQuestion, body)
-    require_tables(call.operation, body.tables)
-    table_answers.require_columns(question, body.tables)
+    table_answers.require_columns(call, question, body.tables)
     table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
@@ -68,9 +66,8 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
 
 def _control_column(question: SyntheticQuestion, train: Columns, holdout: Columns) -> ControlColumn:
     """The control score of the rows that are asked about: of those of one person one."""
-    if question.control is not None and question.unit is not None:
-        places, _ = one_row_each(question.unit, train, holdout, question.seed)
-        train, holdout = part(train, places[0]), part(holdout, places[1])
+    if question.control is not None:
+        train, holdout, *_ = one_row_each(question.unit, train, holdout, question.seed)
     return table_answers.control_column(question.control, train, holdout)
 
 

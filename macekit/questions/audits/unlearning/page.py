@@ -6,6 +6,7 @@ from macekit.reports import model
 from macekit.reports.charts.forest import ENDS, Line, with_limit
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
+from macekit.reports.content.plain_words import sure
 from macekit.reports.formatting import between, rounded
 
 OPEN: tuple[model.Inline, ...] = (
@@ -54,13 +55,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     )
     for label, part in parts:
         if part:
-            note = (
-                "and at least ",
-                part["lower"].number(),
-                "; ",
-                part["confidence"].number("percent"),
-                " confidence",
-            )
+            note = ("and at least ", part["lower"].number(), "; ", *sure(part))
             yield model.Fact(label, part["upper"].number(), note)
     if to_pass := answer["records_to_pass"]:
         yield model.Fact(

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from macekit.reports import model
 from macekit.reports.charts.forest import Line, forest
 from macekit.reports.charts.frame import threshold
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance
+from macekit.reports.content.plain_words import sure
 from macekit.reports.formatting import between, rounded, three
 
 ALIKE: model.Inline = (
@@ -22,7 +23,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     """The interval, and the end that takes less for granted."""
     sections = (
         model.Section("share", "How large a share", (*figures.pick("share"), *_weights(answer))),
-        riskiest.backings([("The interval covers ", answer["share"])]),
+        guarantees.backings([("The interval covers ", answer["share"])]),
         limitations.section((ALIKE, DRIFT, limitations.CONFIDENCE), answer["warnings"]),
         provenance.section("usage", answer["provenance"], context),
     )
@@ -31,7 +32,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
-    confidence: model.Inline = (answer["share"]["confidence"].number("percent"), " confidence")
+    confidence = sure(answer["share"])
     if answer["is_mixture"].value:
         yield model.Fact("Trained on, at least", answer["share"]["lower"].number(), confidence)
         yield model.Fact("Trained on, at most", answer["share"]["upper"].number(), confidence)

@@ -6,7 +6,7 @@ from macekit.questions.compare.page import origin
 from macekit.reports import model
 from macekit.reports.charts.forest import MOST
 from macekit.reports.charts.frame import Spec, across, chart, padded, rows, scaled
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.formatting import finite, many, rounded, short_label, three
 from macekit.reports.palette import INK, MEMBER, MUTED, THRESHOLD, WORDS
@@ -40,7 +40,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     of_sample = limitations.of_sample(sources[0]["options"]["prior"], entries[0]["clusters"])
     sections = (
         model.Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
-        riskiest.backings([("The interval of a candidate covers ", entries[0])]),
+        guarantees.backings([("The interval of a candidate covers ", entries[0])]),
         limitations.section((DECLARED, UTILITY, riskiest.OTHERS, *of_sample), answer["warnings"]),
         origin(provenance.section("frontier", sources[0], context, sources=sources), sources),
     )
@@ -124,12 +124,7 @@ def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
         "interval, its tick the upper end by which it is judged."
     )
     cells: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (
-            step["name"].untrusted(),
-            step["utility"].number("exact"),
-            step["lower"].number(),
-            step["upper"].number(),
-        )
+        (step["name"].untrusted(), step["utility"].number("exact"), *step.numbers("lower", "upper"))
         for step in entries[:MOST]
     )
     table = model.Table("The candidates", ("candidate", "utility", "lower", "upper"), cells)

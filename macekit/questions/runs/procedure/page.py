@@ -6,7 +6,7 @@ from macekit.reports import model
 from macekit.reports.charts.forest import trainings
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
-from macekit.reports.content.plain_words import records, without_leak
+from macekit.reports.content.plain_words import records, sure, without_leak
 
 HEAD = ("Model", "Advantage", "Lower end", "Upper end", "Members", "Nonmembers")
 
@@ -26,10 +26,9 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     """The procedure, its next model, then every model."""
     source, mean, coming = answer["provenance"], answer["advantage"], answer["next_model"]
     confidence = mean["confidence"]
-    sure: model.Inline = (confidence.number("percent"), " confidence")
     tiles = (
-        model.Fact("Advantage on average at least", mean["lower"].number(), sure),
-        model.Fact("On average at most", mean["upper"].number(), sure),
+        model.Fact("Advantage on average at least", mean["lower"].number(), sure(mean)),
+        model.Fact("On average at most", mean["upper"].number(), sure(mean)),
         model.Fact(
             "The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())
         ),
@@ -78,12 +77,8 @@ def _settles(verdict: model.AnswerPath) -> Iterator[model.Fact]:
 
 
 def _row(entry: model.AnswerPath) -> tuple[model.Cell, ...]:
-    return (
-        entry["name"].untrusted(),
-        *entry.interval(),
-        entry["members"].number("count"),
-        entry["nonmembers"].number("count"),
-    )
+    sides = entry.numbers("members", "nonmembers", kind="count")
+    return entry["name"].untrusted(), *entry.interval(), *sides
 
 
 def _open(prior: model.AnswerPath) -> Iterator[model.Inline]:

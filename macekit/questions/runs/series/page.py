@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from macekit.questions.compare.page import origin
 from macekit.reports import model
 from macekit.reports.charts.forest import steps
-from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
-from macekit.reports.palette import WORDS
-
-HEAD = ("Step", "Advantage", "Lower end", "Upper end", "By itself at most", "Decision", "Query")
 
 IN_ORDER: model.Inline = (
     "The steps and their order have to be fixed before the records are seen. Later steps may give away less than "
@@ -20,10 +17,10 @@ IN_ORDER: model.Inline = (
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """How far the limit is kept, then every step."""
     sources, entries = answer["provenance"], answer["steps"]
-    table = model.table_of("Every step", HEAD, entries, _row, riskiest.BAND)
+    table = model.table_of("Every step", ("Step", *riskiest.STEPS), entries, _row, riskiest.BAND)
     sections = (
         model.Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
-        riskiest.backings([("The interval of a step covers ", entries[0])]),
+        guarantees.backings([("The interval of a step covers ", entries[0])]),
         limitations.section(_open(answer), answer["warnings"]),
         origin(provenance.section("series", sources[0], context, sources=sources), sources),
     )
@@ -44,14 +41,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
 
 
 def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
-    decision = step["decision"].value
-    return (
-        step["name"].untrusted(),
-        *step.interval(),
-        step["decisive_upper"].number(),
-        "" if decision is None else WORDS[decision].word,
-        step["query"].untrusted(),
-    )
+    return step["name"].untrusted(), *riskiest.step_row(step)
 
 
 def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:

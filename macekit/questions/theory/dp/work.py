@@ -8,25 +8,17 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.encode import as_answer, finite
 from macekit.operations.options import parse_question
 from macekit.problems import Problem, fault
-from macekit.questions.theory.dp import (
-    PROMISES,
-    DpAnswer,
-    DpQuestion,
-    EnvelopeAnswer,
-    KeepingAnswer,
-    PromiseGiven,
-    StatedAnswer,
-)
+from macekit.questions.theory import dp as room
 from macekit.questions.theory.reply import reply
 
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
-    q = parse_question(DpQuestion, body)
+    q = parse_question(room.DpQuestion, body)
     form = require_one(q)
     if form is None:
         if q.advantage is None:
-            words = f"promise: give one of {', '.join(PROMISES)}, or advantage"
+            words = f"promise: give one of {', '.join(room.PROMISES)}, or advantage"
             raise Problem("missing-field", words, field="epsilon")
         names = "member_weight", "false_positive_rates"
         require_left_out(q, names, "the promise that keeps an advantage does not depend on it")
@@ -42,36 +34,35 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
         advantage=q.advantage,
         cautions=() if noise is None else noise.cautions,
     )
-    roc, curve = result.roc, result.curve
+    roc, curve, keeping = result.roc, result.curve, result.keeping
     return reply(
         call,
         q,
         body,
-        DpAnswer,
+        room.DpAnswer,
         result,
-        stated=[as_answer(StatedAnswer, each) for each in result.readings],
-        roc=None if roc is None else as_answer(EnvelopeAnswer, roc),
+        stated=[as_answer(room.StatedAnswer, each) for each in result.readings],
+        roc=None if roc is None else as_answer(room.EnvelopeAnswer, roc),
         curve=None if curve is None else {"epsilon": curve.epsilons, "delta": curve.deltas},
-        keeping=None if result.keeping is None else _keeping(result.keeping),
+        keeping=None
+        if keeping is None
+        else as_answer(
+            room.KeepingAnswer, keeping, epsilon=None if keeping.epsilon is None else finite(keeping.epsilon)
+        ),
     )
-
-
-def _keeping(result: dp.Keeping) -> KeepingAnswer:
-    epsilon = None if result.epsilon is None else finite(result.epsilon)
-    return as_answer(KeepingAnswer, result, epsilon=epsilon)
 
 
 # --- the promise, in whatever form --------------------------------------------------------------------------
 
 
-def require_one(q: PromiseGiven) -> str | None:
+def require_one(q: room.PromiseGiven) -> str | None:
     """The form of the promise, if there is one: no second one, and with it what belongs to it and nothing else."""
-    names = [name for name in PROMISES if getattr(q, name) is not None]
+    names = [name for name in room.PROMISES if getattr(q, name) is not None]
     if len(names) > 1:
         raise fault(
             "bad-option", names[1], f"was given together with {names[0]}; give the promise in one form only"
         )
-    for name in PROMISES[names[0]][1:] if names else ():
+    for name in room.PROMISES[names[0]][1:] if names else ():
         if getattr(q, name) is None:
             raise fault("missing-field", name, f"is required with {names[0]}")
     for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
@@ -81,14 +72,14 @@ def require_one(q: PromiseGiven) -> str | None:
     return names[0] if names else None
 
 
-def noise_of(q: PromiseGiven) -> NoisySteps | None:
+def noise_of(q: room.PromiseGiven) -> NoisySteps | None:
     """How noise was added, if that is the promise."""
     if q.noise_multiplier is None:
         return None
     return NoisySteps(q.noise_multiplier, q.steps or 1, 1.0 if q.sampling_rate is None else q.sampling_rate)
 
 
-def promise_of(q: PromiseGiven) -> dp.Promise | None:
+def promise_of(q: room.PromiseGiven) -> dp.Promise | None:
     """Any other promise."""
     if q.epsilon is not None:
         return dp.ApproximateDp(q.epsilon, q.delta or 0.0)

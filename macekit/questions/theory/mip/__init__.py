@@ -90,10 +90,7 @@ class NoiseAnswer(TypedDict):
     norm: Literal["moment", "euclid", "max", "one"]
     scale: Annotated[float | None, Field(description="null if there are too few rows to certify a scale")]
     dimension: int
-    spread: Annotated[
-        list[float],
-        Field(description="of each coordinate: the unit of its noise"),
-    ]
+    spread: Annotated[list[float], Field(description="of each coordinate: the unit of its noise")]
     deviation: Annotated[
         list[float] | None, Field(description="root mean square of the noise in each coordinate")
     ]

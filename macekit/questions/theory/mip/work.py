@@ -12,20 +12,13 @@ from macekit.operations import encode
 from macekit.operations.encode import as_answer, finite
 from macekit.operations.options import parse_question
 from macekit.problems import fault
-from macekit.questions.theory.mip import (
-    CalibrationAnswer,
-    MipAnswer,
-    MipFiniteAnswer,
-    MipFiniteQuestion,
-    MipQuestion,
-    NoiseAnswer,
-)
+from macekit.questions.theory import mip as room
 from macekit.questions.theory.reply import reply
 
 
 def answer_mip(call: Call, body: DecodedBody) -> Reply:
     """Every calibration side by side, and the noise by the certificate that covers most."""
-    q = parse_question(MipQuestion, body)
+    q = parse_question(room.MipQuestion, body)
     draws, before, after, record = (
         cast("ArrayLike", body.arrays.get(name)) for name in ("draws", "before", "after", "record")
     )
@@ -40,7 +33,7 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
         records=q.records,
     )
     noise = as_answer(
-        NoiseAnswer,
+        room.NoiseAnswer,
         result,
         kind=q.noise,
         norm=q.norm if q.noise == "laplace" else "euclid",
@@ -51,14 +44,19 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        MipAnswer,
+        room.MipAnswer,
         result,
         certified=True,
         guarantee=encode.guarantee(result.guarantee),
         noise=noise,
         draws=0 if fits.draws is None else len(fits.draws),
         swaps=0 if fits.before is None else len(fits.before),
-        calibrations=[_calibration(each) for each in result.calibrations],
+        calibrations=[
+            as_answer(
+                room.CalibrationAnswer, each, scale=finite(each.scale), deviation=finite(each.deviation)
+            )
+            for each in result.calibrations
+        ],
         curve={
             "eta": result.etas,
             "scale": {name: [finite(scale) for scale in scales] for name, scales in result.curve.items()},
@@ -68,7 +66,7 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
 
 def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
     """What the best attack attains on every record, exactly, beside its bound by swaps."""
-    q = parse_question(MipFiniteQuestion, body)
+    q = parse_question(room.MipFiniteQuestion, body)
     laws = body.arrays.get("laws")
     if laws is None:
         raise fault("missing-field", "laws", "is required and missing")
@@ -79,9 +77,4 @@ def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
         "coupling": result.coupling,
         "says_in": [np.flatnonzero(row) for row in result.says_in],
     }
-    return reply(call, q, body, MipFiniteAnswer, result, worst_record=result.worst, records=records)
-
-
-def _calibration(result: mip.Calibration) -> CalibrationAnswer:
-    ends = {"scale": finite(result.scale), "deviation": finite(result.deviation)}
-    return as_answer(CalibrationAnswer, result, **ends)
+    return reply(call, q, body, room.MipFiniteAnswer, result, worst_record=result.worst, records=records)

@@ -110,10 +110,7 @@ class MisMeanQuestion(Question):
     nonmember_share: NonmemberShare = None
     member_weight: Weight = 1.0
     delta: float | None = Field(
-        None,
-        ge=1e-6,
-        le=1,
-        description="Delta = 1 - security to keep: the answer has the number of records",
+        None, ge=1e-6, le=1, description="Delta = 1 - security to keep: the answer has the number of records"
     )
 
 

@@ -16,22 +16,7 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.encode import as_answer, finite
 from macekit.operations.options import parse_question
 from macekit.problems import fault
-from macekit.questions.theory.mis import (
-    ByMeanAnswer,
-    CoarsenedAnswer,
-    CutsAnswer,
-    DiversityAnswer,
-    MisAnswer,
-    MisCurveAnswer,
-    MisDivergenceAnswer,
-    MisDivergenceQuestion,
-    MisMeanAnswer,
-    MisMeanQuestion,
-    MisOverfittingAnswer,
-    MisOverfittingQuestion,
-    MisQuestion,
-    NeededAnswer,
-)
+from macekit.questions.theory import mis as room
 from macekit.questions.theory.reply import reply
 
 SOURCES = ("values", "tallies", "probabilities")
@@ -39,7 +24,7 @@ SOURCES = ("values", "tallies", "probabilities")
 
 def answer_mis(call: Call, body: DecodedBody) -> Reply:
     """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
-    q = parse_question(MisQuestion, body)
+    q = parse_question(room.MisQuestion, body)
     source = _source(q, body)
     result = mis.assess(
         source,
@@ -54,7 +39,7 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        MisAnswer,
+        room.MisAnswer,
         result,
         categories=source.categories,
         records=source.records if isinstance(source, mis.Tally) else None,
@@ -68,7 +53,7 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
 
 def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
-    q = parse_question(MisOverfittingQuestion, body)
+    q = parse_question(room.MisOverfittingQuestion, body)
     train, heldout = (
         np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
     )
@@ -87,19 +72,21 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        MisOverfittingAnswer,
+        room.MisOverfittingAnswer,
         result,
         security=encode.interval(result.security),
         delta_at_least=1.0 - result.security.upper,
         accuracy_at_least=result.accuracy,
-        by_mean=None if mean is None else as_answer(ByMeanAnswer, mean, security_at_most=mean.security_upper),
-        curve=as_answer(CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
+        by_mean=None
+        if mean is None
+        else as_answer(room.ByMeanAnswer, mean, security_at_most=mean.security_upper),
+        curve=as_answer(room.CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
     )
 
 
 def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
     """How far two laws of an output are apart, and the attack that shows it."""
-    q = parse_question(MisDivergenceQuestion, body)
+    q = parse_question(room.MisDivergenceQuestion, body)
     result = mis.assess_divergence(
         cast("ArrayLike", body.arrays["outputs"]),
         nonmember_share=q.nonmember_share,
@@ -109,7 +96,7 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        MisDivergenceAnswer,
+        room.MisDivergenceAnswer,
         result,
         security=1.0 - result.delta,
         outputs=len(result.says_member),
@@ -120,7 +107,7 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
 
 def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
     """What the mean of Gaussian records gives away, over their number."""
-    q = parse_question(MisMeanQuestion, body)
+    q = parse_question(room.MisMeanQuestion, body)
     result = mis.assess_mean(
         q.dimension,
         sizes=q.sizes,
@@ -132,7 +119,7 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        MisMeanAnswer,
+        room.MisMeanAnswer,
         result,
         security=1.0 - result.delta,
         delta_to_keep=result.target,
@@ -141,7 +128,7 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
     )
 
 
-def _source(q: MisQuestion, body: DecodedBody) -> Source:
+def _source(q: room.MisQuestion, body: DecodedBody) -> Source:
     names = [name for name in SOURCES if name in body.arrays]
     if len(names) != 1:
         kind = "missing-field" if not names else "bad-option"
@@ -162,10 +149,10 @@ def _source(q: MisQuestion, body: DecodedBody) -> Source:
     return mis.Tally.of_values(cast("list[object]", column), q.universe)
 
 
-def _diversity(result: mis.MisStatement, from_sample: bool) -> DiversityAnswer:
+def _diversity(result: mis.MisStatement, from_sample: bool) -> room.DiversityAnswer:
     interval = result.diversity.interval
     return as_answer(
-        DiversityAnswer,
+        room.DiversityAnswer,
         result.spread,
         estimate=float(result.diversity.value or 0.0),
         lower=interval.lower,
@@ -176,7 +163,7 @@ def _diversity(result: mis.MisStatement, from_sample: bool) -> DiversityAnswer:
     )
 
 
-def _curve(result: mis.MisStatement) -> MisCurveAnswer:
+def _curve(result: mis.MisStatement) -> room.MisCurveAnswer:
     deltas = [float(each.value or 0.0) for each in result.deltas]
     uppers = [each.upper for each in result.deltas]
     return {
@@ -191,12 +178,12 @@ def _curve(result: mis.MisStatement) -> MisCurveAnswer:
     }
 
 
-def _records(result: Records) -> NeededAnswer:
+def _records(result: Records) -> room.NeededAnswer:
     sizes = {name: _whole(getattr(result, name)) for name in ("exact", "certified", "simple")}
-    return as_answer(NeededAnswer, result, **sizes)
+    return as_answer(room.NeededAnswer, result, **sizes)
 
 
-def _merges(rows: Sequence[Coarsening]) -> CoarsenedAnswer:
+def _merges(rows: Sequence[Coarsening]) -> room.CoarsenedAnswer:
     return {
         "cells": [row.cells for row in rows],
         "merge": [row.merge for row in rows],

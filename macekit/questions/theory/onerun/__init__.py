@@ -37,12 +37,12 @@ class OnerunQuestion(PromiseGiven, SampleQuestion):
     """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
 
     model_config = ConfigDict(
-        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS]},
+        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS]}
     )
 
     draw: Draw = Field(
         description="how members were drawn: coin: each record by a fair coin of its own, and all of them are here; "
-        "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified",
+        "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified"
     )
     model: LabelsOfRows | None = Field(
         None,

@@ -2,22 +2,21 @@
 
 import numpy as np
 
-from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
+from estimators.errors import InputError, OutOfRange, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
-from estimators.theory.one_run import GaussianInOneRun, PromiseInOneRun, one_run, several_runs
+from estimators.theory.one_run import PromiseInOneRun, one_run, several_runs
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance, reply_of
-from macekit.operations.samples import sample_of
+from macekit.operations.samples import require_labels, sample_of
 from macekit.problems import fault
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
     EpsilonInOneRunAnswer,
-    GaussianInOneRunAnswer,
     OnerunAnswer,
     OnerunQuestion,
     PromiseInOneRunAnswer,
@@ -52,7 +51,9 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         "confidence": result.confidence,
         "epsilon": encode.as_answer(EpsilonInOneRunAnswer, bound, lower_bound=bound.value),
         "promise": None if result.promise is None else _promise(result.promise),
-        "gaussian": None if result.gaussian is None else _gaussian(result.gaussian),
+        "gaussian": None
+        if result.gaussian is None
+        else {"mu": result.gaussian.mu, "epsilon": finite(result.gaussian.epsilon)},
         "stops": {
             "guesses": [guesses for guesses, _ in bound.stops],
             "right": [right / guesses for guesses, right in bound.stops],
@@ -78,12 +79,7 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
     if q.gaussian:
         raise fault("bad-option", "gaussian", "mu is bounded in one run; remove it, or model")
     labels, n = labels_of(body.models, "model"), data.n_members
-    if len(labels) != n + data.n_nonmembers:
-        raise fault(
-            DimensionMismatch,
-            "model",
-            f"got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-        )
+    require_labels("model", len(labels), n + data.n_nonmembers)
     names, which = np.unique(labels, return_inverse=True)
     which = which.reshape(-1)
     if not 2 <= len(names) <= MOST_RUNS:
@@ -111,7 +107,3 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
 def _promise(test: PromiseInOneRun) -> PromiseInOneRunAnswer:
     epsilon, delta = test.pair or (None, None)
     return {"p_value": test.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}
-
-
-def _gaussian(bound: GaussianInOneRun) -> GaussianInOneRunAnswer:
-    return {"mu": bound.mu, "epsilon": finite(bound.epsilon)}

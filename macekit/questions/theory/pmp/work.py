@@ -13,20 +13,13 @@ from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question
-from macekit.questions.theory.pmp import (
-    PmpExponentialAnswer,
-    PmpExponentialQuestion,
-    PmpFiniteAnswer,
-    PmpFiniteQuestion,
-    PmpGaussianAnswer,
-    PmpGaussianQuestion,
-)
+from macekit.questions.theory import pmp as room
 from macekit.questions.theory.reply import reply
 
 
 def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
     """The exponential mechanism: exactly where training sets can be gone through, with an interval where not."""
-    q = parse_question(PmpExponentialQuestion, body)
+    q = parse_question(room.PmpExponentialQuestion, body)
     result = pmp.assess_exponential(
         _mechanism(q, body),
         q.epsilon,
@@ -42,7 +35,7 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
         call,
         q,
         body,
-        PmpExponentialAnswer,
+        room.PmpExponentialAnswer,
         result,
         sensitivity=q.sensitivity,
         method="exact" if result.interval is None else "sampled",
@@ -61,14 +54,14 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
 
 def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
     """Any algorithm with finitely many outputs: its practical epsilon at a delta, exactly."""
-    q = parse_question(PmpFiniteQuestion, body)
+    q = parse_question(room.PmpFiniteQuestion, body)
     result = pmp.assess_finite(cast("ArrayLike", body.arrays["laws"]), q.delta)
     event = result.event
     return reply(
         call,
         q,
         body,
-        PmpFiniteAnswer,
+        room.PmpFiniteAnswer,
         result,
         practical_epsilon=finite(result.practical_epsilon),
         baseline=COIN,
@@ -86,7 +79,7 @@ def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
 
 def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
     """The Gaussian mechanism of a sum or a mean: Proposition 12, beside what DP promises."""
-    q = parse_question(PmpGaussianQuestion, body)
+    q = parse_question(room.PmpGaussianQuestion, body)
     points = np.asarray(body.arrays["points"], dtype=np.float64)
     result = pmp.assess_gaussian(
         points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query
@@ -97,10 +90,10 @@ def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
         "records_delta": result.record_deltas,
         "dp_delta": result.dp_deltas,
     }
-    return reply(call, q, body, PmpGaussianAnswer, result, baseline=COIN, curve=curve)
+    return reply(call, q, body, room.PmpGaussianAnswer, result, baseline=COIN, curve=curve)
 
 
-def _mechanism(q: PmpExponentialQuestion, body: DecodedBody) -> pmp.Summed | pmp.Tabled:
+def _mechanism(q: room.PmpExponentialQuestion, body: DecodedBody) -> pmp.Summed | pmp.Tabled:
     losses = np.asarray(body.arrays["losses"], dtype=np.float64)
     if q.rows == "training_sets":
         require_left_out(q, ("loss",), "rows of training sets have their loss already")
