@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers
 from estimators.python.dataclass import dataclass
 
-OCTAVE_BITS = 10
+OCTAVE_BITS = 8
 """An octave has two to this power cells, or those of the grid's step, where these are fewer."""
 
 OCTAVE_CELLS = 2**OCTAVE_BITS
@@ -25,7 +25,7 @@ LEAST_NUMBER = ((1023 + LEAST_OCTAVE) << OCTAVE_BITS) - 1
 MOST_CELLS = 2 ** (11 + OCTAVE_BITS)
 """Cells on either side of 0: floats have 2^11 exponents."""
 
-SLOTS = 2**15
+SLOTS = 2**13
 """Cells on either side of 0 that are counted by index: those of the outermost 32 octaves."""
 
 

@@ -27,18 +27,18 @@ exponents = st.integers(-951, 1000)
 
 
 def cell_of(score: float, exponent: int) -> tuple[Fraction, Fraction]:
-    """Where the cell of a score begins and ends, by its definition: of the step, or a 1024th of the octave."""
+    """Where the cell of a score begins and ends, by its definition: of the step, or a 256th of the octave."""
     exact = Fraction(score)
     size = -exact if exact < 0 else exact
     power = exponent
-    if -1024 <= exact / Fraction(2) ** exponent < 1024:
+    if -256 <= exact / Fraction(2) ** exponent < 256:
         power = -980
         if size > Fraction(2) ** -980 or exact == Fraction(2) ** -980:
             octave = int(np.frexp(abs(score))[1]) - 1
             octave -= (
                 exact < 0 and size == Fraction(2) ** octave
             )  # cells hold their lower end, not their upper one
-            power = octave - 10
+            power = octave - 8
     step = Fraction(2) ** power
     key = exact // step
     return key * step, (key + 1) * step
@@ -50,7 +50,7 @@ def edges_of(exponent: int, key: int) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.slow
 @given(numbers, exponents)
-def test_a_cell_is_as_wide_as_the_step_or_a_1024th_of_an_octave(score, exponent) -> None:
+def test_a_cell_is_as_wide_as_the_step_or_a_256th_of_an_octave(score, exponent) -> None:
     wide = max(exponent, finest_exponent(score, score))
     (power,), (key,) = (column.tolist() for column in cells_at(np.array([score]), wide))
 
@@ -143,4 +143,4 @@ def test_counts_of_one_step_kept_from_before_merge_with_those_of_octaves() -> No
     assert both.cells.lower_edges[0] == 0.0
     assert both.cells.upper_edges[0] == 2.0**-4
     assert (both.members[0], both.nonmembers[0]) == (7, 6)
-    assert both.cells.upper_edges[1] - both.cells.lower_edges[1] == 2.0**-13
+    assert both.cells.upper_edges[1] - both.cells.lower_edges[1] == 2.0**-11
