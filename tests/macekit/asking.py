@@ -1,7 +1,5 @@
 """A question as it would come over the wire, in any form, and what came of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

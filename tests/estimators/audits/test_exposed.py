@@ -1,7 +1,5 @@
 """Exposed members by name: who is listed, how many of them may be false, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How strong queries are: worlds where they see a known leak, where they do not, and where so few cannot say."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is said of forgotten records holds as often as it says, and what cannot be answered is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How large a share was trained on: exact tests, ends that hold, what is refused and what is warned of."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The most useful candidate that keeps a limit: how the level is spent, and that none may go out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores that many records have, wherever they are counted: never too many of them, and a pass stands beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """``cluster`` from Python: a column of a table, or labels beside scores; the same answer here and on a server."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from operator import attrgetter

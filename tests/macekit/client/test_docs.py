@@ -1,7 +1,5 @@
 """docs/python.md keeps its word: its code runs as it stands, in its order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

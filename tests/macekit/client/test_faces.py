@@ -1,7 +1,5 @@
 """Every public function that answers gives one face: what can be done with one answer can be done with any."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import pickle

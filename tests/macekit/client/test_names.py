@@ -1,7 +1,5 @@
 """One limit, one name: ``max_advantage`` in every door, its former name with a word about it, typos by the nearest."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``procedure``: a column of a table or labels beside scores, here and on a server; what cannot be answered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What cannot be used is refused the same way here and with a server, by its record, and repeats no score."""
 
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What can be done with an answer: its fields, what it is written as, how it is drawn, how a notebook shows it."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

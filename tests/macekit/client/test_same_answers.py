@@ -1,7 +1,5 @@
 """One question, one answer: here, on a server, and as JSON by hand, to the last bit, whatever the records came in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is between a client and its server: keys, certificates, a server that is busy, slow, gone, or not mace."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading

@@ -1,7 +1,5 @@
 """Limits as assertions: what passes, what fails, and that too few records are no pass."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Questions of theory from Python: one answer here, on a server and as JSON by hand, whatever the arrays came in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scores in every container that somebody may hold them in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

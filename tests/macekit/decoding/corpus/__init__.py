@@ -3,8 +3,6 @@
 Made by `python -m tests.macekit.decoding.corpus`; those named `broke-...` once broke something.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
