@@ -1,7 +1,5 @@
 """Bodies as they come over the wire, and how they are asked about."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Arrays of theory: whatever they come in, the same columns; and what cannot be one is said once, by its field."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Blocks joined are the whole: through a real pipe or from memory, compressed or not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """How many different values of a column the account names, and several bodies as one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

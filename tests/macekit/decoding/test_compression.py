@@ -1,7 +1,5 @@
 """What was compressed is expanded within its limit, or refused by what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 import zlib
 

@@ -1,7 +1,5 @@
 """A short run of the fuzzers, and that they would see what they look for; the long one is `benchmarks/fuzz.py`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

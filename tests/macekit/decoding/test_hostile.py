@@ -1,7 +1,5 @@
 """Whatever bytes come, the answer is material or a refusal, and never an error of another library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """JSON gives exactly what was written, or says what is wrong with it and where."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Lines of JSON: each value is of the type that it says it is, and what is wrong is named by its line or row."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

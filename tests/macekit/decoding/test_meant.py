@@ -1,7 +1,5 @@
 """What was read is what was meant: read right, or refused with the row or line, and never guessed."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable

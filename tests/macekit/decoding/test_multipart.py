@@ -1,7 +1,5 @@
 """Several files in one body: the same answers as from JSON, whatever each file is; and nothing of a broken form."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

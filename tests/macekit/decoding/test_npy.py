@@ -1,7 +1,5 @@
 """NPY is read by hand: nothing unpickled, nothing allocated on the word of a header."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """NPZ is arrays by their names: nothing unpickled, nothing expanded before its size is known to fit."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The footer of a Parquet file says how many values there are; where it lies, nothing but the file is refused."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

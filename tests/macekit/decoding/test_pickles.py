@@ -1,7 +1,5 @@
 """A pickle is refused by its name, whatever it is said to be, and never opened."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

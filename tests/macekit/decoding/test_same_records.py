@@ -1,7 +1,5 @@
 """A law: the same records give the same counts, or the same refusal, in every spelling, format, container and block."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A table says who is a member in one of its columns; every format gives the same material."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

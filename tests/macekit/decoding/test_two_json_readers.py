@@ -1,7 +1,5 @@
 """A JSON body gives the same columns, or is refused, with simdjson installed and without."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Columns that nobody named, but which say whose a row is: seen in every format, and never in the way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

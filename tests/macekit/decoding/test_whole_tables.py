@@ -1,7 +1,5 @@
 """Whole tables: one content in every format, missing values kept, several tables in one body."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Other tools' results, each written by the tool itself, are read as what its attack put in; see peers/README.md."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

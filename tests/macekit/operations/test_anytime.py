@@ -1,7 +1,5 @@
 """A gate with ``anytime``: its state goes with the answer, comes back with the next batch, and is judged then."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """``/v1/attack``: the library's own numbers, and one clear refusal for each thing that can be wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

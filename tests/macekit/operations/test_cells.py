@@ -1,7 +1,5 @@
 """Cells that were posted are what they say, before the library sees them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a check says beside the columns: a control score, and rows of both sides that are alike."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

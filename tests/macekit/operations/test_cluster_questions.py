@@ -1,7 +1,5 @@
 """``cluster`` in the questions that do not state an advantage first: what is of all rows, and what of lone ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``cluster``: rows that come in clusters, asked of the operations: what is answered, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 What each attack put into its file is written beside it, as `expected/NAME.json`, in the attack's own words.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil
