@@ -1,7 +1,5 @@
 """``/v1/columns`` reads the head of a file: whole or cut off, in every format, bad or empty."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

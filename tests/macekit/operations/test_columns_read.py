@@ -1,7 +1,5 @@
 """Every answer names the columns that were read, and how each was taken; what is called a label is no membership."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A comparison with a limit: the riskiest of the queries is held against it, at one level for all of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A control score in audits: that of a model, or of a release, that was made of neither side."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts with the records of each group: made, posted back, and refused where they are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

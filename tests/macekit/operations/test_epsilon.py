@@ -1,7 +1,5 @@
 """Two statements on an epsilon, of the mechanism and of the score, each by its name wherever it stands."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

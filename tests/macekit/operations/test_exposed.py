@@ -1,7 +1,5 @@
 """``exposed`` over every door: the same names, as an answer, a table and a report."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """``set_members`` and ``set_nonmembers``: what the service says of exactly these records, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """/v1/gate: the library's decision, and one clear problem for whatever does not go together."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``/v1/model`` and ``/v1/check``: how predictions are read, what is refused, whose numbers they are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

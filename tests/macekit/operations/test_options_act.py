@@ -4,8 +4,6 @@ What may be asked is read off the questions themselves, so that an option that i
 it names them, else by numbers inside its limits. What is varied and yet changes nothing has to be listed, with why.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """What the paper prints beside the certified numbers: one number from every question, and what it rests on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``/v1/report`` is the answers it is made of, and what its pictures are drawn from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

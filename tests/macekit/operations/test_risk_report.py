@@ -1,7 +1,5 @@
 """A report of individual risk lists the records most surely exposed, not all there are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``/v1/series`` of one sample whose groups are the steps: their order, and what cannot be a series."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

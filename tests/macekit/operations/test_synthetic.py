@@ -1,7 +1,5 @@
 """``/v1/synthetic``: one answer in every format, what is refused, and what the report shows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -6,8 +6,6 @@ completions, chat completions and batches. Samples of lm-evaluation-harness were
 --model dummy --log_samples`), of two texts, by a task of each output type.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

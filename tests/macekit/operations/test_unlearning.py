@@ -1,7 +1,5 @@
 """``/v1/unlearning``: the same answer from every door, its report, and what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

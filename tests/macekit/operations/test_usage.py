@@ -1,7 +1,5 @@
 """``usage`` over every door: one answer, its report, and what it refuses."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

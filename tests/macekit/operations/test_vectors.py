@@ -1,7 +1,5 @@
 """Vectors: every question that is asked of one number a record is answered, and what cannot be is refused by name."""
 
-from __future__ import annotations
-
 import csv
 from typing import Any
 

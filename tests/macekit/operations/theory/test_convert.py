@@ -1,7 +1,5 @@
 """/v1/theory/convert: the library's rows, read both ways, and one clear problem for whatever is no one number."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

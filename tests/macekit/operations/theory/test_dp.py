@@ -1,7 +1,5 @@
 """/v1/theory/dp: the library's table, one clear problem for whatever does not go together."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

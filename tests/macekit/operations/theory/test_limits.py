@@ -1,7 +1,5 @@
 """The papers' own limiting cases: nothing promised, nothing given away, a promise beyond what floats tell from none."""
 
-from __future__ import annotations
-
 from math import erf, sqrt
 from typing import Any
 

@@ -1,7 +1,5 @@
 """/v1/theory/mip and /v1/theory/mip-finite: the library's numbers, side by side, and never the data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

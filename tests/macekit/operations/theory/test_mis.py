@@ -1,7 +1,5 @@
 """/v1/theory/mis and /v1/theory/mis-overfitting: the library's numbers, with the sample's error and the baseline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
