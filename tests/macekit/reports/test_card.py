@@ -1,7 +1,5 @@
 """The model card section, and metadata that is read as YAML."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

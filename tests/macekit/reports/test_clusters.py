@@ -1,7 +1,5 @@
 """What clusters cost stands on the first screen of every form of a report."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

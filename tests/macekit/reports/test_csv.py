@@ -1,7 +1,5 @@
 """The long table: every number once for each place it stands at, and no text that a spreadsheet would run."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io

@@ -1,7 +1,5 @@
 """Reports hold no clock unless one is asked for: the same question has the same bytes, at every door."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Drawings: inert, small, offline, the same each time, and coloured by the page they stand in."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Numbers as they are read: ends of intervals are rounded outward, and what is not certain never reads as certain."""
 
-from __future__ import annotations
-
 from macekit.reports.formatting import format_number
 from macekit.reports.model import Kind, Number
 from tests.cases import each_case

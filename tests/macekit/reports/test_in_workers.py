@@ -1,7 +1,5 @@
 """Reports and pictures in workers: within their memory, and what makes pixels in no other process."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Markdown: tables that line up, and names that are nothing but names."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """One answer, many files: the same each time, small enough to be sent, and refused where there is nothing to draw."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 

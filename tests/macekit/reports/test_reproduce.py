@@ -1,7 +1,5 @@
 """What a report says about making its answer again is true: each listing is run, and gives the same answer."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

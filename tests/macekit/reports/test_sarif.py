@@ -5,8 +5,6 @@ forbids of the objects that are written here. Files were held against the whole 
 written.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kept answers: whose they are, and what is wrong with those that are not whole."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

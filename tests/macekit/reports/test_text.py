@@ -1,7 +1,5 @@
 """An answer on one screen: the decision, numbers that line up and hold, the sentence, and every caution."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

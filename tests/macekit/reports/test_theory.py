@@ -1,7 +1,5 @@
 """What is particular to reports of theory: the question again, the worst first, curves and their words."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """What a report says is no more than its answer bears, and no less than a reader needs beside it."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from functools import cache
 from html import unescape

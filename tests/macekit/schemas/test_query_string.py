@@ -1,7 +1,5 @@
 """What a query string says is read as it was meant, and what it cannot say is not tried."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """/v1/theory/one-run: the library's answer, each form of a promise, and a list of pairs from a file."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """/v1/theory/pmp-exponential and /v1/theory/pmp-gaussian: the library's numbers, side by side."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What no question of theory can be: refused by its field, as its schema documents where a schema can say it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jsonschema_rs

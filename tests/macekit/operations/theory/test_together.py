@@ -1,7 +1,5 @@
 """/v1/theory/together: the library's rows, from scores, counts and tables."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES as TOGETHER_EXAMPLES

@@ -1,7 +1,5 @@
 """What holds for every chart of every answer."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

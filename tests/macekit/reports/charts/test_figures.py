@@ -1,7 +1,5 @@
 """What each chart is drawn from: the numbers of the answer, and no others."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy
