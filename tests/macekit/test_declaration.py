@@ -1,7 +1,5 @@
 """A gate that was declared before its scores were seen: that very question is answered, and no other."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`macekit` where other code of the caller, or fewer packages than `all` installs, stand around it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

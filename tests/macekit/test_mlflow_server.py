@@ -1,7 +1,5 @@
 """An MLflow server that keeps its history in PostgreSQL: logged to, read back, and asked to evaluate with a gate."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Whatever goes wrong, the answer is a problem document, small, typed, and silent about what was submitted."""
 
-from __future__ import annotations
-
 import logging
 from inspect import signature
 from typing import Any

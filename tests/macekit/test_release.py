@@ -1,7 +1,5 @@
 """How many rows of a release may go out, of tables of every kind; what goes wrong is a problem as everywhere here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

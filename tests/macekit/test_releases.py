@@ -1,7 +1,5 @@
 """Releases side by side, and a series of checkpoints, as Python and the shell ask for them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

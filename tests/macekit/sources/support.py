@@ -1,7 +1,5 @@
 """One table of both sides, and the same in several files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

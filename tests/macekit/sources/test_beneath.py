@@ -1,7 +1,5 @@
 """Files below one folder: whatever is put in the place of one while it is opened, and however many there are."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

@@ -1,7 +1,5 @@
 """Records that are counted where most of them share a cell: counted once more there, where they can be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Clusters of rows that lie in an engine: counted there by cluster, and answered as the same rows are here."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frames that compute for themselves: counts and refusals of every engine are those of the same table here."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

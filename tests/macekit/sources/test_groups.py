@@ -1,7 +1,5 @@
 """Counts by group: on the cells of all, the same from every source, and merged the counts of all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

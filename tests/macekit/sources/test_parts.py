@@ -1,7 +1,5 @@
 """Counts of batches, made anywhere and in any order, are those of all records together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A real PostgreSQL: batches by ADBC, the words of macekit.sql run there. Frames of it are in test_frames.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

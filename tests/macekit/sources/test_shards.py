@@ -1,7 +1,5 @@
 """Lists, folders, patterns and addresses: files that are one table."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import time

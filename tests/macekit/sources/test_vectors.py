@@ -1,7 +1,5 @@
 """Vectors of more records than are held, and of frames of engines: one score from a pilot, all others counted by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

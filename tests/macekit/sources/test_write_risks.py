@@ -1,7 +1,5 @@
 """The risk of each record of what is larger than memory, written as it is read a second time."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
