@@ -1,7 +1,5 @@
 """Services that many tests ask, each started once: whoever fills one, ends its workers or stops it leaves it whole."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A release with and without copies, a hold-out of another year, and what models say of their rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 from functools import cache

@@ -1,7 +1,5 @@
 """`mace synthetic`, `model` and `check` as a pipeline meets them: files, what is said, what is refused."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

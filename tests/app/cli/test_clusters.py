@@ -1,7 +1,5 @@
 """``--cluster`` and ``--model`` in the shell: the service's answer, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

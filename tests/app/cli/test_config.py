@@ -1,7 +1,5 @@
 """`mace config`: every setting with its value, its origin and its meaning, and no secret."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Counts that were kept are asked about like scores; many files are one table; what is large is counted as it comes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

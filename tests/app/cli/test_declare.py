@@ -1,7 +1,5 @@
 """`mace declare`, and `mace gate --declared`: what was written down is asked, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a pipeline is told: 0 pass, 1 fail, 3 undecided, 2 misuse, by every command that judges something."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

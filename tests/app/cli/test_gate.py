@@ -1,7 +1,5 @@
 """`mace gate` as a pipeline meets it: its exit status, the files it writes, and what is thrown at it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET

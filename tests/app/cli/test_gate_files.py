@@ -1,7 +1,5 @@
 """`mace gate` of several files: each judged by itself, one level for all, and one decision."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET

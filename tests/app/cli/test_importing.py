@@ -1,7 +1,5 @@
 """`mace import`, and `--from`: another tool's result to scores in any form, and to a verdict in one command."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of gate, model and synthetic out of `mace.toml` or `pyproject.toml`: what is typed wins, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The questions of the shell, asked in this process: the service's answers, from any file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Answers as files and as reports: every form, from scores and from kept answers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

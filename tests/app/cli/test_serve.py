@@ -1,7 +1,5 @@
 """`mace serve` as an operator runs it: a process, its port, its output, its signals and its exit status."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The command as others meet it: a process with pipes, terminals and signals, which does what it does in this one."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """Two files, one a side, are read as one table of both sides would be: the same answer, or the same refusal."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`mace text`: from the log-probabilities of tokens, line by line, to scores that every question takes."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

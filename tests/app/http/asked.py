@@ -1,7 +1,5 @@
 """Questions for the tests of the routes, in every format, and how they are sent."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import io
