@@ -1,7 +1,5 @@
 """What a named key opens, how much of it, and until when."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """An address is what it says, as a proxy in front reads it; and the service goes by its own names alone."""
 
-from __future__ import annotations
-
 from tests.app.running import Running
 from tests.cases import each_case
 

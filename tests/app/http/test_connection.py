@@ -1,7 +1,5 @@
 """What arrives that is not HTTP, on real sockets: the answer is a problem, and nothing behind it is obeyed."""
 
-from __future__ import annotations
-
 import json
 import socket
 

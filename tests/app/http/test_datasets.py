@@ -1,7 +1,5 @@
 """Datasets that a request names: below the folder of the data, or its address in a bucket, and nothing beside it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@ The bytes of each form of each operation are goldens (tests/goldens): here are s
 in pixels are drawn here alone, from what the goldens have as SVG.
 """
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from itertools import cycle

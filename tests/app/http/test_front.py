@@ -1,7 +1,5 @@
 """What every request passes before its route."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Clients that mean harm, or are merely slow, over real sockets: nobody else waits for them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

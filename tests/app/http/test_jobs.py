@@ -1,7 +1,5 @@
 """Answers that are fetched later: where, how long, by whom, and what becomes of what nobody fetches."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

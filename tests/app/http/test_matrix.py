@@ -1,7 +1,5 @@
 """MACE's eight estimates over HTTP: {histogram, KDE} x {optimal, individual} x {accuracy, generalized}."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

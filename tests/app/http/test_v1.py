@@ -1,7 +1,5 @@
 """The operations over a real socket: one answer, whatever the format, the compression and the way it is sent."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json

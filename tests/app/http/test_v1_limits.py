@@ -1,7 +1,5 @@
 """What is refused over a real socket, what is cut short, and that the service goes on as if nothing had been."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import json

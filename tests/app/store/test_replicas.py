@@ -1,7 +1,5 @@
 """Two real services that share a real PostgreSQL: what begins at one goes on at the other, whatever ends meanwhile."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
