@@ -1,7 +1,5 @@
 """What the audit chains of replicas say of one another, as files that were cut, moved or made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path

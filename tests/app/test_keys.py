@@ -1,7 +1,5 @@
 """The file of named keys: what it may say, what is refused, and that a running service follows it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

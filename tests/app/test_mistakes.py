@@ -1,7 +1,5 @@
 """Typical mistakes, in the shell, from Python and over HTTP: each is refused in one line that says what to do."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """More typical mistakes, in files, limits and forms: at every door one line that says what to do."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

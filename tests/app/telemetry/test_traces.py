@@ -1,7 +1,5 @@
 """Spans, as a collector receives them: a real one, as small as it can be."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Bodies arrive within limits, at a pace, and for clients that are still there; whatever happens, nothing is left."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
