@@ -1,7 +1,5 @@
 """Many cases in one test: all of them run, and the failure names each case that failed."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import traceback

@@ -1,7 +1,5 @@
 """Tables, predictions and log-probabilities lead to a verdict at ``/``; what is wrong in one is said at its place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

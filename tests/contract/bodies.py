@@ -1,7 +1,5 @@
 """Bodies that are tables, for schemathesis to draw: its hooks (``schemathesis.toml``)."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import schemathesis
 from hypothesis import strategies as st

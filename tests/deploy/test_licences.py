@@ -1,7 +1,5 @@
 """Licences: each by name on a list, for the part a distribution plays; what is unknown is refused."""
 
-from __future__ import annotations
-
 from email.message import Message
 
 import checks
