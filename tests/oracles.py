@@ -1,7 +1,5 @@
 """Worlds whose truth is known in closed form or by quadrature: what the estimators are judged against."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache

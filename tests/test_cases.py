@@ -1,7 +1,5 @@
 """A loop of cases is as strict as a test for each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cases import each_case, refusals

@@ -1,7 +1,5 @@
 """The recipes of docs/architecture.md are enough: five files for a question, an entry for a metric or a bandwidth."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The reference is whole and true: every public name stands in it and is explained, every example runs as printed."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect

@@ -1,7 +1,5 @@
 """No text we write calls a model, or anything, by a word that only a court or a regulator can give."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable

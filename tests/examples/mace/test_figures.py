@@ -1,7 +1,5 @@
 """The figures of MACE: what they print, how claims are judged, and the pitfalls of the paper's own experiments."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The PMP paper's figures and numbers, at a small size."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import cache
