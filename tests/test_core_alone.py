@@ -1,7 +1,5 @@
 """The core without the wings' folders answers its questions with the same bytes: over Python, the shell and HTTP."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -7,8 +7,6 @@ Libraries are imported before, since they are other builds there. What stays: pa
 are started.
 """
 
-from __future__ import annotations
-
 import importlib.abc
 import io
 import json
