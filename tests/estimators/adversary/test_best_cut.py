@@ -41,17 +41,10 @@ def chance_by_enumeration(right: float, n1: int, n0: int, prior: float, a: float
     return total
 
 
-@each_case(
-    "n1, n0, prior, a, right",
-    [
-        (4, 4, 0.5, 0.5, 0.75),
-        (4, 4, 0.5, 0.7, 0.875),
-        (3, 6, 1 / 3, 0.7, 8 / 9),
-        (3, 5, 0.5, 0.6, 0.8),
-        (5, 3, 0.3, 0.75, 0.86),
-        (2, 6, 0.8, 0.85, 0.9),
-    ],
-)
+@each_case("n1, n0, prior, a, right", [
+    (4, 4, 0.5, 0.5, 0.75), (4, 4, 0.5, 0.7, 0.875), (3, 6, 1 / 3, 0.7, 8 / 9), (3, 5, 0.5, 0.6, 0.8),
+    (5, 3, 0.3, 0.75, 0.86), (2, 6, 0.8, 0.85, 0.9),
+])  # fmt: skip
 def test_the_chance_of_the_best_cut_is_that_of_every_order(n1, n0, prior, a, right) -> None:
     """Counted one by one; by reflection only where every record weighs the same."""
     expected = chance_by_enumeration(right, n1, n0, prior, a)

@@ -154,14 +154,10 @@ def test_the_upper_ends_are_seldom_below_the_truth(shift, prior, n1, n0) -> None
 @each_case(
     "r, q, n1, n0, prior",
     [  # study T-B6: plugging in the selected rule's variance misses 22-46% here
-        (0.5, 0.05, 200, 200, 0.1),
-        (0.5, 0.05, 2000, 20, 0.1),
-        (0.1, 0.001, 500, 500, 0.02),
-        (0.02, 0.0, 100, 100, 0.1),
-        (0.95, 0.05, 20, 400, 0.5),
-        (0.7, 0.3, 50, 1000, 0.5),
+        (0.5, 0.05, 200, 200, 0.1), (0.5, 0.05, 2000, 20, 0.1), (0.1, 0.001, 500, 500, 0.02),
+        (0.02, 0.0, 100, 100, 0.1), (0.95, 0.05, 20, 400, 0.5), (0.7, 0.3, 50, 1000, 0.5),
     ],
-)
+)  # fmt: skip
 def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) -> None:
     rng, runs = np.random.default_rng(13), 250
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))

@@ -20,17 +20,10 @@ from tests.oracles import most_misses
 
 
 @pytest.mark.slow
-@each_case(
-    "world",
-    [
-        "9 narrow leaks",
-        "20 narrow leaks",
-        "sine, 49 crossings",
-        "lattice of 60",
-        "lattice of 1,000",
-        "near whole numbers",
-    ],
-)
+@each_case("world", [
+    "9 narrow leaks", "20 narrow leaks", "sine, 49 crossings", "lattice of 60", "lattice of 1,000",
+    "near whole numbers",
+])  # fmt: skip
 def test_no_pass_that_neighbours_on_the_same_records_refute(world) -> None:
     """TRUTH: a score of truth .40 was certified at [.063, .109] and passed a limit of .15."""
     (draw, truth), ends = MANY[world], []

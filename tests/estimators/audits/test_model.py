@@ -328,34 +328,31 @@ def shadowed(membership: Any) -> Shadows:
     return Shadows(np.zeros(membership.shape), membership)
 
 
-@each_case(
-    "ask, error, field, index, words",
-    [
-        (lambda: audit_model(P, NAN, Y, Y), NotFinite, "nonmembers", 3, "nonmembers: outputs: record 3 is NaN"),
-        (lambda: audit_model(P * 2, P, Y, Y), NotDistribution, "members", 0, "logits"),
-        (lambda: audit_model(P, P, Y, Y + 1), InputError, "nonmembers", 1, "names no column"),
-        (lambda: audit_model(P, P, Y[:5], Y), DimensionMismatch, "members", None, "got 5, need one for each of 20"),
-        (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
-        (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
-        (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
-        (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),
-        (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
-        (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
-        (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
-        (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
-        (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
-        (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
-        (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.zeros((2, 20), np.bool_))), DimensionMismatch, "shadows",
-         None, "signals of 20 records, need 40"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.full((2, 40), 0.5))), InputError, "membership", None,
-         "True or False"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.ones((2, 40), np.bool_))), InputError, "membership", None,
-         "0 of 20 members have a shadow that was trained without them"),
-        (lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=shadowed(np.zeros((2, 40)))), OptionError, "shadows",
-         None, "labels alone"),
-    ],
-)  # fmt: skip
+@each_case("ask, error, field, index, words", [
+    (lambda: audit_model(P, NAN, Y, Y), NotFinite, "nonmembers", 3, "nonmembers: outputs: record 3 is NaN"),
+    (lambda: audit_model(P * 2, P, Y, Y), NotDistribution, "members", 0, "logits"),
+    (lambda: audit_model(P, P, Y, Y + 1), InputError, "nonmembers", 1, "names no column"),
+    (lambda: audit_model(P, P, Y[:5], Y), DimensionMismatch, "members", None, "got 5, need one for each of 20"),
+    (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
+    (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
+    (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
+    (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),
+    (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
+    (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
+    (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
+    (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
+    (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
+    (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
+    (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.zeros((2, 20), np.bool_))), DimensionMismatch, "shadows",
+     None, "signals of 20 records, need 40"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.full((2, 40), 0.5))), InputError, "membership", None,
+     "True or False"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.ones((2, 40), np.bool_))), InputError, "membership", None,
+     "0 of 20 members have a shadow that was trained without them"),
+    (lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=shadowed(np.zeros((2, 40)))), OptionError, "shadows",
+     None, "labels alone"),
+])  # fmt: skip
 def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -> None:
     with pytest.raises(error) as raised:
         ask()

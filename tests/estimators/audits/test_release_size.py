@@ -99,15 +99,12 @@ def test_rows_are_those_that_keep_the_limit() -> None:
 
 
 @pytest.mark.slow
-@each_case(
-    "options, expected, words",
-    [
-        ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
-        ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
-         "confidence (one end of a 95% interval) to keep 0.01"),
-        ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
-    ],
-)  # fmt: skip
+@each_case("options, expected, words", [
+    ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
+    ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
+     "confidence (one end of a 95% interval) to keep 0.01"),
+    ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
+])  # fmt: skip
 def test_a_release_without_a_leak(options, expected, words) -> None:
     train, holdout, released, _ = drawn(2, 600)
     answer = release_size(train, holdout, released, queries=NEAR, **options)

@@ -234,21 +234,18 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
     assert check_split(a, b, learners=[logistic()]).n_members == 8
 
 
-@each_case(
-    "members, nonmembers, options, error, words",
-    [
-        ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
-         "members: got 5 different rows, need at least 8"),
-        ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
-        ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
-        ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"seed": -1}, OutOfRange, "seed"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"confidence": 1.0}, OutOfRange, "confidence"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"learners": []}, OptionError, "learners: got none"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
-        ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
-    ],
-)  # fmt: skip
+@each_case("members, nonmembers, options, error, words", [
+    ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
+     "members: got 5 different rows, need at least 8"),
+    ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
+    ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
+    ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"seed": -1}, OutOfRange, "seed"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"confidence": 1.0}, OutOfRange, "confidence"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"learners": []}, OptionError, "learners: got none"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
+    ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
     with pytest.raises(error, match=words):
         check_split(members, nonmembers, **options)

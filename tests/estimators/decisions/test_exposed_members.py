@@ -50,16 +50,10 @@ def truth_inside(share: float, width: float) -> float:
 
 
 @pytest.mark.slow
-@each_case(
-    "draw, truth, n, share, shape",
-    [
-        (world, truth, 150, 0.1, 4.0),
-        (world, truth, 300, 0.03, 5.0),
-        (world, truth, 500, 0.2, 3.0),
-        (inside, truth_inside, 300, 0.1, 0.001),
-        (inside, truth_inside, 500, 0.05, 0.005),
-    ],
-)
+@each_case("draw, truth, n, share, shape", [
+    (world, truth, 150, 0.1, 4.0), (world, truth, 300, 0.03, 5.0), (world, truth, 500, 0.2, 3.0),
+    (inside, truth_inside, 300, 0.1, 0.001), (inside, truth_inside, 500, 0.05, 0.005),
+])  # fmt: skip
 def test_each_end_misses_the_truth_no_oftener_than_its_error(draw, truth, n, share, shape) -> None:
     runs, alpha, true = 40, 0.1, truth(share, shape)
     misses = np.zeros(2)

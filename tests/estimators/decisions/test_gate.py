@@ -325,16 +325,13 @@ OTHERS = (
 )
 
 
-@each_case(
-    "limits, words",
-    [
-        ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
-        ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
-        ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
-        ([MaxTpr(0.2, 0.01)], ("at a false positive rate of 0.01 it covers the largest TPR of a set of at most",)),
-        ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
-    ],
-)  # fmt: skip
+@each_case("limits, words", [
+    ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
+    ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
+    ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
+    ([MaxTpr(0.2, 0.01)], ("at a false positive rate of 0.01 it covers the largest TPR of a set of at most",)),
+    ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
+])  # fmt: skip
 def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(
     limits, words
 ) -> None:

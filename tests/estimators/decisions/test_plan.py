@@ -105,16 +105,10 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
     assert (answer.decision, answer.records_needed) == (Decision.INCONCLUSIVE, None)
 
 
-@each_case(
-    "lower, upper, expected",
-    [
-        (0.0, 0.1, Decision.PASS),
-        (0.1, 0.1, Decision.PASS),
-        (0.1, 0.2, Decision.INCONCLUSIVE),
-        (0.0, float("inf"), Decision.INCONCLUSIVE),
-        (0.2, float("inf"), Decision.FAIL),
-    ],
-)
+@each_case("lower, upper, expected", [
+    (0.0, 0.1, Decision.PASS), (0.1, 0.1, Decision.PASS), (0.1, 0.2, Decision.INCONCLUSIVE),
+    (0.0, float("inf"), Decision.INCONCLUSIVE), (0.2, float("inf"), Decision.FAIL),
+])  # fmt: skip
 def test_a_decision_at_a_tenth_is_what_both_ends_say(lower, upper, expected) -> None:
     assert decision(lower, upper, 0.1) is expected
 

@@ -138,18 +138,15 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-test_what_has_no_width_is_refused = refusals(
-    "ask, error, words",
-    [
-        *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
-          for rule in RULES),
-        *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
-        (lambda: Sample.of([1.0]), TooFewRecords, None),
-        (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
-        (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
-        (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
-    ],
-)  # fmt: skip
+test_what_has_no_width_is_refused = refusals("ask, error, words", [
+    *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
+      for rule in RULES),
+    *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
+    (lambda: Sample.of([1.0]), TooFewRecords, None),
+    (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
+    (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
+    (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
+])  # fmt: skip
 
 
 def test_spread_indices_stay_inside_and_have_no_period() -> None:

@@ -162,17 +162,11 @@ def test_an_evaluation_without_member_guesses_has_no_value():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior", "n1", "n0", "advantage"),
-    [
-        ("balanced_accuracy", 0.1, 100, 500, 0.0),
-        ("precision", 0.5, 200, 200, 0.0),
-        ("precision", 0.1, 100, 500, 0.5),
-        ("f_beta", 0.1, 100, 500, 0.0),
-        ("f_beta", 0.5, 200, 200, 0.5),
-        ("weighted_accuracy", 0.1, 100, 500, 0.5),
-    ],
-)
+@pytest.mark.parametrize(("name", "prior", "n1", "n0", "advantage"), [
+    ("balanced_accuracy", 0.1, 100, 500, 0.0), ("precision", 0.5, 200, 200, 0.0),
+    ("precision", 0.1, 100, 500, 0.5), ("f_beta", 0.1, 100, 500, 0.0), ("f_beta", 0.5, 200, 200, 0.5),
+    ("weighted_accuracy", 0.1, 100, 500, 0.5),
+])  # fmt: skip
 def test_the_lower_end_is_above_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, advantage):
     r, q, edges = gaussian_cells(advantage)
     goal = objective(name, prior, **({"w1": 2, "w3": 3} if name == "weighted_accuracy" else {}))
@@ -189,18 +183,12 @@ SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior", "n1", "n0", "laws"),
-    [
-        ("balanced_accuracy", 0.1, 100, 500, TWO_CELLS),
-        ("balanced_accuracy", 0.5, 200, 200, SIX_CELLS),
-        ("precision", 0.5, 200, 200, TWO_CELLS),
-        ("precision", 0.1, 100, 500, SIX_CELLS),
-        ("f_beta", 0.5, 200, 200, TWO_CELLS),
-        ("f_beta", 0.1, 100, 500, SIX_CELLS),
-        ("weighted_accuracy", 0.5, 200, 200, TWO_CELLS),
-    ],
-)
+@pytest.mark.parametrize(("name", "prior", "n1", "n0", "laws"), [
+    ("balanced_accuracy", 0.1, 100, 500, TWO_CELLS), ("balanced_accuracy", 0.5, 200, 200, SIX_CELLS),
+    ("precision", 0.5, 200, 200, TWO_CELLS), ("precision", 0.1, 100, 500, SIX_CELLS),
+    ("f_beta", 0.5, 200, 200, TWO_CELLS), ("f_beta", 0.1, 100, 500, SIX_CELLS),
+    ("weighted_accuracy", 0.5, 200, 200, TWO_CELLS),
+])  # fmt: skip
 def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, laws):
     goal = objective(name, prior)
     truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 40, 0
@@ -362,16 +350,13 @@ def test_a_seed_repeats_another_splits_anew_and_more_confidence_is_never_shorter
     assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
 
 
-@each_case(
-    "counts, metric, prior, options, error, words",
-    [
-        (random_counts(1), preset("precision", 0.1), 0.1, {"min_positive_share": 1.0}, OutOfRange, "positive_share"),
-        (random_counts(1), preset("precision", 0.1), 1.0, {}, OutOfRange, "prior"),
-        (Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1, {}, TooFewRecords, "at least 3"),
-        (Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1, {}, TooManyCells, None),
-        (random_counts(1), Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3, {}, MetricError, "changes sign"),
-    ],
-)  # fmt: skip
+@each_case("counts, metric, prior, options, error, words", [
+    (random_counts(1), preset("precision", 0.1), 0.1, {"min_positive_share": 1.0}, OutOfRange, "positive_share"),
+    (random_counts(1), preset("precision", 0.1), 1.0, {}, OutOfRange, "prior"),
+    (Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1, {}, TooFewRecords, "at least 3"),
+    (Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1, {}, TooManyCells, None),
+    (random_counts(1), Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3, {}, MetricError, "changes sign"),
+])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused_by_name(counts, metric, prior, options, error, words):
     with pytest.raises(error, match=words):
         metric_optimum(counts, metric, prior, **options)

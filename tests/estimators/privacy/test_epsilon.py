@@ -257,17 +257,10 @@ def asked_of_coins(seed, runs, records, epsilon, share=0.5, delta=0.0, tied=Fals
 
 
 @pytest.mark.slow
-@each_case(
-    "epsilon, share, tied",
-    [
-        (0.0, 0.5, True),
-        (0.0, 0.3, False),
-        (1.0, 0.1, True),
-        (1.0, 0.5, False),
-        (3.0, 0.3, True),
-        (3.0, 0.1, False),
-    ],
-)
+@each_case("epsilon, share, tied", [
+    (0.0, 0.5, True), (0.0, 0.3, False), (1.0, 0.1, True), (1.0, 0.5, False), (3.0, 0.3, True),
+    (3.0, 0.1, False),
+])  # fmt: skip
 def test_canaries_of_randomised_response_seldom_contradict_it(epsilon, share, tied):
     """Nothing keeps epsilon more exactly."""
     assert (asked_of_coins(14, 80, 300, epsilon, share, tied=tied) > epsilon).mean() <= 0.025

@@ -25,12 +25,9 @@ from estimators.audits.queries.query import DIRECTION, Query, by_name
 from tests.cases import each_case
 
 MODULES: tuple[tuple[Mapping[str, Query], ModuleType], ...] = (
-    (MODELS, models),
-    (WHITE_BOX, white_box),
-    (DISCRIMINATORS, discriminators),
-    (SHADOWS, shadows),
+    (MODELS, models), (WHITE_BOX, white_box), (DISCRIMINATORS, discriminators), (SHADOWS, shadows),
     (TEXT, text),
-)
+)  # fmt: skip
 NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_shadows"}
 
 

@@ -48,12 +48,9 @@ WRITERS: dict[str, Callable[[Floats], Floats]] = {
 
 def numbers(rng: np.random.Generator, n: int) -> Table:
     return {
-        "normal": rng.normal(50, 10, n),
-        "share": rng.random(n),
-        "income": rng.lognormal(7, 1, n),
-        "small": rng.normal(0, 0.02, n),
-        "signed": rng.normal(0, 3, n),
-    }
+        "normal": rng.normal(50, 10, n), "share": rng.random(n), "income": rng.lognormal(7, 1, n),
+        "small": rng.normal(0, 0.02, n), "signed": rng.normal(0, 3, n),
+    }  # fmt: skip
 
 
 def written(table: Table, writer: Callable[[Floats], Floats]) -> Table:
@@ -215,11 +212,8 @@ def test_numbers_that_no_power_of_ten_reaches_stay_as_they_are() -> None:
     values = np.array([0.0, 5e-324, 1e-300, 1.7e308, -3.0])
 
     for precision in (
-        Precision(digits=1),
-        Precision(decimals=3),
-        Precision(16),
-        precision_of(values, values),
-    ):
+        Precision(digits=1), Precision(decimals=3), Precision(16), precision_of(values, values),
+    ):  # fmt: skip
         rounded = precision.rounded(values)
         assert np.isfinite(rounded).all()
         assert rounded[3] == 1.7e308

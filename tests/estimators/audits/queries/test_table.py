@@ -66,12 +66,9 @@ def test_texts_that_spell_numbers_and_a_release_in_another_unit_are_spoken_of() 
     comma, point = ([f"{i % 7}{sign}5" for i in range(40)] for sign in ",.")
     near, far = np.arange(40.0), np.arange(40.0) / 1000 - 1
     cases = [
-        (comma, comma, comma),
-        (point, point, point),
-        (near, near, far),
-        (near, far, far),
+        (comma, comma, comma), (point, point, point), (near, near, far), (near, far, far),
         (near, near, far[:7]),
-    ]
+    ]  # fmt: skip
     odd = [codes(encode(*map(one, case))) for case in cases]
 
     assert ["spelled_numbers" in each for each in odd] == [True, False, False, False, False]
@@ -251,12 +248,9 @@ def test_frames_and_columns_of_other_libraries() -> None:
         }
     )
     plain = {
-        "whole": [2**53 + 1, None, 3],
-        "level": ["a", None, "b"],
-        "true": [True, None, False],
-        "text": ["x", None, "y"],
-        "moment": ["2020-01-01", None, "2020-01-03 12:00"],
-    }
+        "whole": [2**53 + 1, None, 3], "level": ["a", None, "b"], "true": [True, None, False],
+        "text": ["x", None, "y"], "moment": ["2020-01-01", None, "2020-01-03 12:00"],
+    }  # fmt: skip
     masked = plain | {"whole": np.ma.masked_equal(np.array([2**53 + 1, 0, 3]), 0)}
     arrow = dict(zip(plain, pa.table(plain).columns, strict=True))
 
@@ -337,30 +331,27 @@ def test_rows_that_stand_where_they_should_not(rng) -> None:
 SQUARE = np.zeros((2, 2))
 
 
-test_what_is_wrong_is_named = refusals(
-    "ask, error, words",
-    [
-        (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
-        (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
-        (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
-        (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
-        (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
-        (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
-         "nonmembers: column 'x' is infinite in row 1"),
-        (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
-        (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
-         "members: column 'x' holds dict; need a number"),
-        (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
-        (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
-        (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
-        (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
-         "column 'agee' is in no table; the columns are 'x'"),
-        (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
-         "members has 2 columns and synthetic 3"),
-        (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
-        (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
-    ],
-)  # fmt: skip
+test_what_is_wrong_is_named = refusals("ask, error, words", [
+    (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
+    (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
+    (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
+    (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
+    (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
+    (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
+     "nonmembers: column 'x' is infinite in row 1"),
+    (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
+    (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
+     "members: column 'x' holds dict; need a number"),
+    (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
+    (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
+    (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+    (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
+     "column 'agee' is in no table; the columns are 'x'"),
+    (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
+     "members has 2 columns and synthetic 3"),
+    (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
+    (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
+])  # fmt: skip
 
 
 # --- one column in two notations ------------------------------------------------------------------------------
