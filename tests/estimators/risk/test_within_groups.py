@@ -104,16 +104,10 @@ def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_ans
 SCORES = Scores.of(np.arange(20.0), np.arange(20.0))
 
 
-@each_case(
-    "labels, error",
-    [
-        (["a"] * 19, DimensionMismatch),
-        ([], DimensionMismatch),
-        ([["a"], ["b", "c"]] * 10, InputError),
-        ([float("nan")] * 20, NotFinite),
-        ([None] * 20, MixedTypes),
-    ],
-)
+@each_case("labels, error", [
+    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, InputError),
+    ([float("nan")] * 20, NotFinite), ([None] * 20, MixedTypes),
+])  # fmt: skip
 def test_labels_that_are_not_one_a_record_are_refused(labels, error) -> None:
     with pytest.raises(error):
         by_group(SCORES, labels, ["a"] * 20)

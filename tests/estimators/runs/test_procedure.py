@@ -373,20 +373,17 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
 NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
 
 
-@each_case(
-    "data, labels, field, message",
-    [
-        (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
-        (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
-        (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
-         r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
-        (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
-        (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
-        (NUMBERS, np.tile(np.arange(32), 2), "model",
-         r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
-        (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
-    ],
-)  # fmt: skip
+@each_case("data, labels, field, message", [
+    (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
+    (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
+    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+     r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
+    (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
+    (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
+    (NUMBERS, np.tile(np.arange(32), 2), "model",
+     r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
+    (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
+])  # fmt: skip
 def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
     with pytest.raises(MaceError, match=message) as error:
         procedure_advantage(data, labels)

@@ -71,17 +71,11 @@ def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(value
 VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))
 
 
-@each_case(
-    "counts",
-    [
-        counting.by_grid(draw(7)),
-        counting.by_rank(draw(7)),
-        counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
-        counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
-        counting.by_boxes(VECTORS, 16),
-        counting.by_lattice(VECTORS, 10),
-    ],
-)
+@each_case("counts", [
+    counting.by_grid(draw(7)), counting.by_rank(draw(7)), counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
+    counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
+    counting.by_boxes(VECTORS, 16), counting.by_lattice(VECTORS, 10),
+])  # fmt: skip
 def test_counts_survive_json(counts) -> None:
     assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
 
@@ -126,19 +120,16 @@ NAMES = [f"user-{i}" for i in range(200)]
 ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-test_what_cannot_be_counted_is_refused = refusals(
-    "ask, error, words",
-    [
-        (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
-        (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
-         "each of the 200 records has a cell of its own"),
-        (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
-        (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
-         "count both on the same cells"),
-        (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
-         "record 8 falls into none"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
+    (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
+    (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
+     "each of the 200 records has a cell of its own"),
+    (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
+    (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
+     "count both on the same cells"),
+    (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
+     "record 8 falls into none"),
+])  # fmt: skip
 
 
 @each_case("axes, bins", [(1, 100), (2, 10)])

@@ -190,24 +190,17 @@ def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cut
     assert again.to_dict() == counts.to_dict()
 
 
-@each_case(
-    "frequent",
-    [
-        [{"score": 1.5, "members": 6, "nonmembers": 0}],
-        [{"score": 1.5, "members": -1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
-        [{"score": float("nan"), "members": 1, "nonmembers": 0}],
-        [{"score": "1.5", "members": 1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 1}],
-        [{"score": 1.5, "members": 1, "nonmembers": 0, "records": 1}],
-        [{"score": 10**400, "members": 1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 10**400, "nonmembers": 0}],
-        [{"score": 1.5, "members": 2**62, "nonmembers": 0}] * 2,
-        [1.5],
-        3,
-        [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
-    ],
-)
+@each_case("frequent", [
+    [{"score": 1.5, "members": 6, "nonmembers": 0}], [{"score": 1.5, "members": -1, "nonmembers": 0}],
+    [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
+    [{"score": float("nan"), "members": 1, "nonmembers": 0}],
+    [{"score": "1.5", "members": 1, "nonmembers": 0}], [{"score": 1.5, "members": 1}],
+    [{"score": 1.5, "members": 1, "nonmembers": 0, "records": 1}],
+    [{"score": 10**400, "members": 1, "nonmembers": 0}],
+    [{"score": 1.5, "members": 10**400, "nonmembers": 0}],
+    [{"score": 1.5, "members": 2**62, "nonmembers": 0}] * 2, [1.5], 3,
+    [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
+])  # fmt: skip
 def test_frequent_scores_that_do_not_fit_are_refused(frequent) -> None:
     cells = {"kind": "grid", "exponent": 0, "keys": [0, 1], "frequent": frequent}
 

@@ -19,21 +19,12 @@ def ids(values: list[int], kind: Any) -> np.ndarray:
     return np.array(values, dtype=kind)
 
 
-@each_case(
-    "low, high, kinds",
-    [
-        (2**63 - 10, 2**63, ("i8", "u8")),
-        (2**60, 2**60 + 10, ("i8", "u8")),
-        (0, 2**63, ("i8", "u8")),
-        (-(2**63), 2**63, ("i8", "u8")),
-        (2**63, 2**63 + 10, ("u8", "u8")),
-        (2**64 - 30, 2**64 - 10, ("u8", "u8")),
-        (2**64 - 10, 2**64, ("u8", "O")),
-        (-5, 2**70, ("i1", "O")),
-        (0, 100, ("u1", "i8")),
-        (0, 10**12, ("i4", "i8")),
-    ],
-)
+@each_case("low, high, kinds", [
+    (2**63 - 10, 2**63, ("i8", "u8")), (2**60, 2**60 + 10, ("i8", "u8")), (0, 2**63, ("i8", "u8")),
+    (-(2**63), 2**63, ("i8", "u8")), (2**63, 2**63 + 10, ("u8", "u8")),
+    (2**64 - 30, 2**64 - 10, ("u8", "u8")), (2**64 - 10, 2**64, ("u8", "O")), (-5, 2**70, ("i1", "O")),
+    (0, 100, ("u1", "i8")), (0, 10**12, ("i4", "i8")),
+])  # fmt: skip
 def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
     a, b = ([start + int(k) for k in PICK] for start in (low, high))
     texts = Scores.of(list(map(str, a)), list(map(str, b)))

@@ -229,19 +229,16 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
 WORDS = np.array([f"name {i}" for i in range(20)])
 
 
-test_what_cannot_be_counted_is_refused = refusals(
-    "ask, error, words",
-    [
-        (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
-        (lambda: CountStream().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING), MixedTypes, None),
-        (lambda: CountStream().plus(np.arange(8), np.arange(7)).counts(), TooFewRecords,
-         "nonmember scores: got 7, need at least 8"),
-        (lambda: CountStream().counts(), TooFewRecords, None),
-        (lambda: CountStream().plus(WORDS[:10], WORDS[10:]).counts(), TooManyCells, None),
-        (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
-        (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
+    (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
+    (lambda: CountStream().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING), MixedTypes, None),
+    (lambda: CountStream().plus(np.arange(8), np.arange(7)).counts(), TooFewRecords,
+     "nonmember scores: got 7, need at least 8"),
+    (lambda: CountStream().counts(), TooFewRecords, None),
+    (lambda: CountStream().plus(WORDS[:10], WORDS[10:]).counts(), TooManyCells, None),
+    (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
+    (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
+])  # fmt: skip
 
 
 def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:

@@ -23,13 +23,9 @@ def table() -> dict[str, Any]:
     person = rng.permutation(np.repeat(np.arange(80), 5))
     score = rng.normal(size=80)[person] + rng.normal(size=400) + (person % 2 == 0)
     return {
-        "score": score,
-        "other": score + rng.normal(size=400),
-        "member": person % 2 == 0,
-        "person": person,
-        "name": np.array([f"p{label}" for label in person]),
-        "run": rng.integers(0, 20, 400),
-    }
+        "score": score, "other": score + rng.normal(size=400), "member": person % 2 == 0, "person": person,
+        "name": np.array([f"p{label}" for label in person]), "run": rng.integers(0, 20, 400),
+    }  # fmt: skip
 
 
 COLUMNS = table()

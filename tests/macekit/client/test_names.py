@@ -195,28 +195,19 @@ def test_a_mistyped_limit_and_a_former_name_that_it_never_had_are_type_errors_th
             getattr(macekit, name)(*[{}] * LIMITED[name], **{typo: 0.1})
 
 
-@each_case(
-    "function, given, typo, nearest",
-    [
-        (macekit.audit_model, [None] * 5, "shadow", "shadows"),
-        (macekit.risk, [], "treshold", "threshold"),
-        (macekit.metrics, [], "metric", "metrics"),
-        (macekit.attack, [], "rules", "rule"),
-        (macekit.audit, [], "claimed_epsilom", "claimed_epsilon"),
-        (macekit.check_split, [{}, {}], "matches", "match"),
-        (macekit.counts, [], "shard", "shards"),
-        (macekit.counts_by, [{}, "region"], "scores", "score"),
-        (macekit.partial, [{}], "scores", "score"),
-        (macekit.merged, [], "row", "rows"),
-        (macekit.sql, [], "tabel", "table"),
-        (macekit.risk_table, [{"cells": {}}], "confidense", "confidence"),
-        (macekit.Mace, ["http://127.0.0.1:9"], "timout", "timeout"),
-        (macekit.theory.dp, [], "epsilom", "epsilon"),
-        (assert_advantage_below, [0.1, None], "priro", "prior"),
-        (assert_gate, [None], "max_advantge", "max_advantage"),
-        (log, [None], "prefx", "prefix"),
-    ],
-)
+@each_case("function, given, typo, nearest", [
+    (macekit.audit_model, [None] * 5, "shadow", "shadows"), (macekit.risk, [], "treshold", "threshold"),
+    (macekit.metrics, [], "metric", "metrics"), (macekit.attack, [], "rules", "rule"),
+    (macekit.audit, [], "claimed_epsilom", "claimed_epsilon"),
+    (macekit.check_split, [{}, {}], "matches", "match"), (macekit.counts, [], "shard", "shards"),
+    (macekit.counts_by, [{}, "region"], "scores", "score"), (macekit.partial, [{}], "scores", "score"),
+    (macekit.merged, [], "row", "rows"), (macekit.sql, [], "tabel", "table"),
+    (macekit.risk_table, [{"cells": {}}], "confidense", "confidence"),
+    (macekit.Mace, ["http://127.0.0.1:9"], "timout", "timeout"),
+    (macekit.theory.dp, [], "epsilom", "epsilon"),
+    (assert_advantage_below, [0.1, None], "priro", "prior"),
+    (assert_gate, [None], "max_advantge", "max_advantage"), (log, [None], "prefx", "prefix"),
+])  # fmt: skip
 def test_any_other_mistyped_keyword_names_the_nearest(
     function: Any, given: list[Any], typo: str, nearest: str
 ) -> None:
@@ -224,17 +215,11 @@ def test_any_other_mistyped_keyword_names_the_nearest(
         function(*given, **{typo: 1})
 
 
-@each_case(
-    "operation, typo, nearest",
-    [
-        ("gate", "threshold", "max_advantage"),
-        ("compare", "threshold", "max_advantage"),
-        ("model", "threshold", "max_advantage"),
-        ("advantage", "max_advantge", "max_advantage"),
-        ("advantage", "treshold", "max_advantage"),
-        ("individual-risk", "treshold", "threshold"),
-    ],
-)
+@each_case("operation, typo, nearest", [
+    ("gate", "threshold", "max_advantage"), ("compare", "threshold", "max_advantage"),
+    ("model", "threshold", "max_advantage"), ("advantage", "max_advantge", "max_advantage"),
+    ("advantage", "treshold", "max_advantage"), ("individual-risk", "treshold", "threshold"),
+])  # fmt: skip
 def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
     operation: str, typo: str, nearest: str
 ) -> None:

@@ -41,42 +41,26 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(
         assert " 7 " in problem.detail
 
 
-@each_case(
-    "given, kind, index",
-    [
-        (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
-        (pl.Series([*MEMBERS[:7], None]), "not-finite", 7),
-        (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
-        (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
-        (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
-        (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
-        ([*MEMBERS[:7], None], "mixed-types", 7),
-        ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
-        ([*["a"] * 7, float("nan")], "mixed-types", 7),
-        (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
-        (np.array([1.5, "a"], dtype=object), "mixed-types", 1),
-        ([*MEMBERS[:7], 1j], "wrong-type", 7),
-        ([[1.0, 2.0], [1.0]], "ragged-rows", 1),
-        ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
-        ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1),
-        (["a" * 1001], "out-of-range", 0),
-        (np.array(["a", "\ud800"]), "malformed-body", 1),
-        (np.array([["a", "b"]]), "wrong-type", 0),
-        ({1.0, 2.0}, "wrong-type", None),
-        (b"scores", "wrong-type", None),
-        (3.0, "wrong-type", None),
-        (Tensor(np.array([{}, {}])), "wrong-type", 0),
-        (np.float64(3.0), "bad-records", None),
-        (np.zeros((2, 2, 2)), "bad-records", None),
-        (np.zeros(9, "S3"), "bad-records", None),
-        (np.zeros(9, "M8[s]"), "bad-records", None),
-        (np.zeros(9, complex), "bad-records", None),
-        (pl.Series([[1.0, 2.0]] * 9), "bad-records", None),
-        (MEMBERS[:3], "too-few-records", None),
-        ([], "too-few-records", None),
-        ("scores.csv", "bad-records", None),
-    ],
-)
+@each_case("given, kind, index", [
+    (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
+    (pl.Series([*MEMBERS[:7], None]), "not-finite", 7), (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
+    (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
+    (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
+    (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
+    ([*MEMBERS[:7], None], "mixed-types", 7), ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
+    ([*["a"] * 7, float("nan")], "mixed-types", 7),
+    (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
+    (np.array([1.5, "a"], dtype=object), "mixed-types", 1), ([*MEMBERS[:7], 1j], "wrong-type", 7),
+    ([[1.0, 2.0], [1.0]], "ragged-rows", 1), ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
+    ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1), (["a" * 1001], "out-of-range", 0),
+    (np.array(["a", "\ud800"]), "malformed-body", 1), (np.array([["a", "b"]]), "wrong-type", 0),
+    ({1.0, 2.0}, "wrong-type", None), (b"scores", "wrong-type", None), (3.0, "wrong-type", None),
+    (Tensor(np.array([{}, {}])), "wrong-type", 0), (np.float64(3.0), "bad-records", None),
+    (np.zeros((2, 2, 2)), "bad-records", None), (np.zeros(9, "S3"), "bad-records", None),
+    (np.zeros(9, "M8[s]"), "bad-records", None), (np.zeros(9, complex), "bad-records", None),
+    (pl.Series([[1.0, 2.0]] * 9), "bad-records", None), (MEMBERS[:3], "too-few-records", None),
+    ([], "too-few-records", None), ("scores.csv", "bad-records", None),
+])  # fmt: skip
 def test_what_is_no_column_of_scores_is_refused(
     given: Any, kind: str, index: int | None, mace: macekit.Mace
 ) -> None:

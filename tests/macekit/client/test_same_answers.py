@@ -30,11 +30,8 @@ from tests.macekit.client.worlds import (
 from tests.macekit.decoding.support import read
 
 ASKED: dict[str, Any] = {
-    "prior": 0.3,
-    "max_advantage": 0.1,
-    "metric": {"preset": "f_beta", "beta": 2},
-    "seed": 3,
-}
+    "prior": 0.3, "max_advantage": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3,
+}  # fmt: skip
 
 
 def whole(side: NDArray[Any]) -> NDArray[Any]:

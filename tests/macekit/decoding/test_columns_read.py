@@ -11,14 +11,10 @@ from macekit.problems import Problem
 
 TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float64)
 RANGES = {
-    "two": (0, 2),
-    "one": (7, 8),
-    "on both sides of 0": (-128, 128),
-    "at the top": (2**64 - 900, 2**64),
-    "at the bottom": (-(2**63), -(2**63) + 5),
-    "as many as are named": (0, MOST_DISTINCT),
+    "two": (0, 2), "one": (7, 8), "on both sides of 0": (-128, 128), "at the top": (2**64 - 900, 2**64),
+    "at the bottom": (-(2**63), -(2**63) + 5), "as many as are named": (0, MOST_DISTINCT),
     "one more": (0, MOST_DISTINCT + 1),
-}
+}  # fmt: skip
 
 
 def holds(kind: type[np.generic], low: int, high: int) -> bool:

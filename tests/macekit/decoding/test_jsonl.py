@@ -61,13 +61,10 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
     "who is no member": (lines(ROWS[0], record(1, "x")), "mixed-types", "member: row 1 is text", 1),
     "half of a pair": (HALVES, "malformed-body", "score: row 1 holds half", 1),
     "no score": (
-        lines({"a": 1, "b": 2, "member": 1}),
-        "missing-field",
-        "score: 2 columns could be the",
-        None,
+        lines({"a": 1, "b": 2, "member": 1}), "missing-field", "score: 2 columns could be the", None,
     ),
     "other columns later": (OTHERS, "bad-records", "line 2 has a key that no line before it has", 1),
-}
+}  # fmt: skip
 
 
 def refusal_of_both(body: bytes, **query: str) -> Problem:

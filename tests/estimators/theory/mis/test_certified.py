@@ -30,13 +30,9 @@ def multinomial(n: int, p: tuple[float, ...]) -> Iterator[tuple[tuple[int, ...],
 
 
 SMALL = [
-    (0.5, 0.3, 0.2),
-    (1 / 3, 1 / 3, 1 / 3),
-    (0.45, 0.45, 0.1),
-    (0.9, 0.06, 0.04),
-    (0.98, 0.02, 0.0),
+    (0.5, 0.3, 0.2), (1 / 3, 1 / 3, 1 / 3), (0.45, 0.45, 0.1), (0.9, 0.06, 0.04), (0.98, 0.02, 0.0),
     (0.6, 0.4, 0.0),
-]
+]  # fmt: skip
 TERMS = {
     "c_k": (diversity_term(), lambda p: np.sqrt(p * (1.0 - p))),
     "delta at 2": (delta_term(2), lambda p: excess(p, 2)),
@@ -46,17 +42,10 @@ TERMS = {
 
 
 @pytest.mark.slow
-@each_case(
-    "p",
-    [
-        (0.5, 0.3, 0.2),
-        (1 / 3, 1 / 3, 1 / 3),
-        (0.45, 0.45, 0.1),
-        (0.5, 0.49, 0.01),
-        (0.9, 0.09, 0.01),
-        (1, 0, 0),
-    ],
-)
+@each_case("p", [
+    (0.5, 0.3, 0.2), (1 / 3, 1 / 3, 1 / 3), (0.45, 0.45, 0.1), (0.5, 0.49, 0.01), (0.9, 0.09, 0.01),
+    (1, 0, 0),
+])  # fmt: skip
 @each_case("name", TERMS)
 @each_case("a", [0.5, 3.0, 20.0])
 def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_rate(name, p, a):

@@ -111,17 +111,11 @@ def test_the_statement_is_about_the_first_size_and_says_what_it_is_not() -> None
     assert all(low < high for high, low in zip(worst.deltas, worst.deltas[1:], strict=False))
 
 
-@each_case(
-    "options, field",
-    [
-        ({"dimension": 0}, "dimension"),
-        ({"dimension": MOST_DIMENSIONS + 1}, "dimension"),
-        ({"sizes": [10**15 + 1]}, "sizes"),
-        ({"nonmember_share": 1.0}, "nonmember_share"),
-        ({"member_weight": 0.0, "nonmember_share": 0.5}, "member_weight"),
-        ({"delta": 1.1}, "delta"),
-    ],
-)
+@each_case("options, field", [
+    ({"dimension": 0}, "dimension"), ({"dimension": MOST_DIMENSIONS + 1}, "dimension"),
+    ({"sizes": [10**15 + 1]}, "sizes"), ({"nonmember_share": 1.0}, "nonmember_share"),
+    ({"member_weight": 0.0, "nonmember_share": 0.5}, "member_weight"), ({"delta": 1.1}, "delta"),
+])  # fmt: skip
 def test_what_is_no_mean_is_refused_by_name(options, field) -> None:
     with pytest.raises(MaceError) as refused:
         mis.assess_mean(**options)

@@ -11,15 +11,9 @@ from tests.macekit.decoding.corpus.make import Made, faulty_bodies, sound_bodies
 
 FOLDER = Path(__file__).parent / "files"
 MEDIA_TYPES = {
-    ".csv": CSV,
-    ".jsonl": NDJSON,
-    ".npy": NPY,
-    ".npz": NPZ,
-    ".arrows": ARROW,
-    ".arrow": ARROW_FILE,
-    ".parquet": PARQUET,
-    ".json": JSON,
-}
+    ".csv": CSV, ".jsonl": NDJSON, ".npy": NPY, ".npz": NPZ, ".arrows": ARROW, ".arrow": ARROW_FILE,
+    ".parquet": PARQUET, ".json": JSON,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
