@@ -71,12 +71,9 @@ LIMIT = ("max_advantage", None, b"0.2")
 @pytest.mark.slow
 def test_a_file_for_each_side_and_options_beside_them_are_the_question_in_json() -> None:
     asked = {
-        "members": MEMBERS,
-        "nonmembers": NONMEMBERS,
-        "max_advantage": 0.2,
-        "metric": {"preset": "f_beta", "beta": 2.0},
-        "max": 0.9,
-    }
+        "members": MEMBERS, "nonmembers": NONMEMBERS, "max_advantage": 0.2,
+        "metric": {"preset": "f_beta", "beta": 2.0}, "max": 0.9,
+    }  # fmt: skip
     expected = numbers(from_json("gate", asked))
     more = ("metric.preset", None, b"f_beta"), ("metric.beta", None, b"2"), ("max", None, b"0.9")
 

@@ -270,13 +270,10 @@ def sides(low: int, high: int) -> st.SearchStrategy[tuple[list[int], list[bool]]
 
 
 RANGES = {
-    "small": (-100, 100),
-    "beyond floats": (2**53, 2**53 + 9),
-    "around 2^63": (2**63 - 5, 2**63 + 5),
-    "below zero and beyond 2^63": (-(2**63), 2**64 - 1),
-    "64 bits": (2**64 - 9, 2**64 + 9),
+    "small": (-100, 100), "beyond floats": (2**53, 2**53 + 9), "around 2^63": (2**63 - 5, 2**63 + 5),
+    "below zero and beyond 2^63": (-(2**63), 2**64 - 1), "64 bits": (2**64 - 9, 2**64 + 9),
     "far beyond": (10**30, 10**30 + 5),
-}
+}  # fmt: skip
 
 
 def total(counts: Any) -> tuple[int, int]:
@@ -465,18 +462,9 @@ def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(nam
 
 CUTS = (64, 200, 2**18)
 SPELT = [
-    "1",
-    "-3",
-    "007",
-    "07",
-    "-12",
-    "012",
-    "1.5",
-    "1e30",
-    " 5",
-    "+7",
+    "1", "-3", "007", "07", "-12", "012", "1.5", "1e30", " 5", "+7",
     *(str(2**53 + 1), str(2**63), str(2**70)),
-]
+]  # fmt: skip
 
 
 def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
@@ -503,18 +491,11 @@ def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     require_one({str(size): answer_in_blocks(body, size, score="score") for size in CUTS})
 
 
-@each_case(
-    "values, expected",
-    [
-        (["-12", "012"], "bad-records"),
-        (["007", "7"], "bad-records"),
-        (["007", "7", "0.5"], []),
-        (["007", "012"], ["leading zeros dropped"]),
-        ([str(2**70), "0.5"], []),
-        ([str(2**70), "7"], ["integers of more than 64 bits"]),
-        ([" 7", "007", "-12"], "bad-records"),
-    ],
-)
+@each_case("values, expected", [
+    (["-12", "012"], "bad-records"), (["007", "7"], "bad-records"), (["007", "7", "0.5"], []),
+    (["007", "012"], ["leading zeros dropped"]), ([str(2**70), "0.5"], []),
+    ([str(2**70), "7"], ["integers of more than 64 bits"]), ([" 7", "007", "-12"], "bad-records"),
+])  # fmt: skip
 def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
     values: list[str], expected: object
 ) -> None:

@@ -56,12 +56,8 @@ def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str)
 
 
 CALLED = [
-    ("score", "Members"),
-    ("x", "membership"),
-    ("x", "Is_Train"),
-    ("Score", "in_train"),
-    ("loss", "split"),
-]
+    ("score", "Members"), ("x", "membership"), ("x", "Is_Train"), ("Score", "in_train"), ("loss", "split"),
+]  # fmt: skip
 WORDS = [
     *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
     *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
@@ -216,17 +212,11 @@ def test_options_with_dots_are_nested_and_stay_text() -> None:
     }
 
 
-@each_case(
-    "query",
-    [
-        (("prior", "0.5"), ("prior", "0.6")),
-        (("score", "a"), ("score", "b")),
-        (("metric", "accuracy"), ("metric.beta", "2")),
-        (("metric.beta", "2"), ("metric", "accuracy")),
-        (("a.b.c.d.e", "1"),),
-        tuple((f"o{i}", "1") for i in range(201)),
-    ],
-)
+@each_case("query", [
+    (("prior", "0.5"), ("prior", "0.6")), (("score", "a"), ("score", "b")),
+    (("metric", "accuracy"), ("metric.beta", "2")), (("metric.beta", "2"), ("metric", "accuracy")),
+    (("a.b.c.d.e", "1"),), tuple((f"o{i}", "1") for i in range(201)),
+])  # fmt: skip
 def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], ...]) -> None:
     with pytest.raises(Problem):
         options(replace(call(CSV), query=query))
@@ -239,49 +229,30 @@ def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
     assert ARROW_FILE in problem.detail
 
 
-@each_case(
-    "text",
-    [
-        "score,member\n0.5,1\n0.25,0\n",
-        "score,member\r\n0.5,1\r\n0.25,0\r\n",
-        "\ufeffscore,member\n0.5,1\n0.25,0",
-        "score;member\n0.5;1\n0.25;0\n",
-        "score\tmember\n0.5\t1\n0.25\t0\n",
-        '"score","member"\n"0.5","1"\n"0.25","0"\n',
-        " score , member \n 0.5 , 1 \n0.25,0\n",
-        'note,score,member\n"a, ""b""\nc",0.5,1\n,0.25,0\n',
-        '"no;te;;",score,member\nx,0.5,1\n,.25,0\n',
-        "\n\nscore,member\n0.5,1\n\n25e-2,0\n",
-        "score,member\r0.5,1\r0.25,0\r",
-    ],
-)
+@each_case("text", [
+    "score,member\n0.5,1\n0.25,0\n", "score,member\r\n0.5,1\r\n0.25,0\r\n",
+    "\ufeffscore,member\n0.5,1\n0.25,0", "score;member\n0.5;1\n0.25;0\n",
+    "score\tmember\n0.5\t1\n0.25\t0\n", '"score","member"\n"0.5","1"\n"0.25","0"\n',
+    " score , member \n 0.5 , 1 \n0.25,0\n", 'note,score,member\n"a, ""b""\nc",0.5,1\n,0.25,0\n',
+    '"no;te;;",score,member\nx,0.5,1\n,.25,0\n', "\n\nscore,member\n0.5,1\n\n25e-2,0\n",
+    "score,member\r0.5,1\r0.25,0\r",
+])  # fmt: skip
 def test_csv_is_read_however_it_was_written(text: str) -> None:
     sample = csv(text, score="score").samples[""]
 
     assert (list(sample.members), list(sample.nonmembers)) == ([0.5], [0.25])
 
 
-@each_case(
-    "values, expected",
-    [
-        (["1", "2"], [1, 2]),
-        (["1", "2.5"], [1.0, 2.5]),
-        (["+1", "-2"], [1, -2]),
-        (["1 ", " 2", "\u00a03"], [1, 2, 3]),
-        (["+9007199254740993 ", "9007199254740992"], [9007199254740993, 9007199254740992]),
-        (["007", "012"], [7, 12]),
-        ([" 0.5", "1 "], [0.5, 1.0]),
-        (["1e3", "-0.0"], [1000.0, -0.0]),
-        ([str(2**63), "1"], [2**63, 1]),
-        ([str(2**70), str(2**70 + 1)], [2**70, 2**70 + 1]),
-        (["-1", str(2**63)], [-1, 2**63]),
-        (["1e30", "2"], [1e30, 2.0]),
-        (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
-        (["true", "False", "TRUE "], [True, False, True]),
-        (["cat ", " dog", "a b"], ["cat", "dog", "a b"]),
-        (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
-    ],
-)
+@each_case("values, expected", [
+    (["1", "2"], [1, 2]), (["1", "2.5"], [1.0, 2.5]), (["+1", "-2"], [1, -2]),
+    (["1 ", " 2", "\u00a03"], [1, 2, 3]),
+    (["+9007199254740993 ", "9007199254740992"], [9007199254740993, 9007199254740992]),
+    (["007", "012"], [7, 12]), ([" 0.5", "1 "], [0.5, 1.0]), (["1e3", "-0.0"], [1000.0, -0.0]),
+    ([str(2**63), "1"], [2**63, 1]), ([str(2**70), str(2**70 + 1)], [2**70, 2**70 + 1]),
+    (["-1", str(2**63)], [-1, 2**63]), (["1e30", "2"], [1e30, 2.0]), (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
+    (["true", "False", "TRUE "], [True, False, True]), (["cat ", " dog", "a b"], ["cat", "dog", "a b"]),
+    (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
+])  # fmt: skip
 def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expected: list[object]) -> None:
     found = csv("score,member\n" + "".join(f"{value},1\n" for value in values)).samples[""].members
 
@@ -371,12 +342,9 @@ def test_refusals_stay_small() -> None:
 @each_case("media_type", FORMATS)
 def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
     for values, named in (
-        (np.where(MEMBER, "fold 1", "rest"), "fold 1"),
-        (np.where(MEMBER, "a=b", "b"), "a=b"),
-        (np.where(MEMBER, 3, 7), "3"),
-        (np.where(MEMBER, 2.5, 0.5), "2.50"),
-        (~MEMBER, "false"),
-    ):
+        (np.where(MEMBER, "fold 1", "rest"), "fold 1"), (np.where(MEMBER, "a=b", "b"), "a=b"),
+        (np.where(MEMBER, 3, 7), "3"), (np.where(MEMBER, 2.5, 0.5), "2.50"), (~MEMBER, "false"),
+    ):  # fmt: skip
         for name in ("part", "part=x"):
             query = {"member": f"{name}={named}", "score": "score"}
 

@@ -136,27 +136,11 @@ def test_a_spare_column_is_never_in_the_way(kind: str, media_type: str) -> None:
 
 def test_names_that_say_whose_a_row_is() -> None:
     whose = [
-        "user_id",
-        "userid",
-        "patientNo",
-        "person",
-        "Document",
-        "recordID",
-        "model",
-        "household_id",
-        "doc-id",
-    ]
+        "user_id", "userid", "patientNo", "person", "Document", "recordID", "model", "household_id", "doc-id",
+    ]  # fmt: skip
     others = [
-        "paid",
-        "bid",
-        "valid",
-        "age",
-        "class_id",
-        "zip_code",
-        "region_id",
-        "identity_score",
-        "batch_id",
-    ]
+        "paid", "bid", "valid", "age", "class_id", "zip_code", "region_id", "identity_score", "batch_id",
+    ]  # fmt: skip
     assert [name for name in [*whose, "id", *others, "score"] if says_whose(name)] == [*whose, "id"]
 
 

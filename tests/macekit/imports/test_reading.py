@@ -25,16 +25,11 @@ from tests.cases import each_case
 PEERS_FOLDER = Path(__file__).parent / "peers"
 
 FILES = {
-    "leakpro.json": "leakpro",
-    "privacy_meter.npz": "privacy-meter",
-    "sacro_ml.npz": "sacro-ml",
-    "art.npz": "art",
-    "art_rule.npz": "art",
-    "tf_privacy.npz": "tf-privacy",
-    "tf_privacy_losses.npz": "tf-privacy",
-    "privacyguard.json": "privacyguard",
+    "leakpro.json": "leakpro", "privacy_meter.npz": "privacy-meter", "sacro_ml.npz": "sacro-ml",
+    "art.npz": "art", "art_rule.npz": "art", "tf_privacy.npz": "tf-privacy",
+    "tf_privacy_losses.npz": "tf-privacy", "privacyguard.json": "privacyguard",
     "jax_privacy.npz": "jax-privacy",
-}
+}  # fmt: skip
 """Files with the scores of each record, and the tools that wrote them."""
 
 

@@ -218,17 +218,12 @@ def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None
 
 
 NEVER_WRITTEN: list[tuple[str, object]] = [
-    ("contradicted", 1),
-    ("contradicted", None),
-    ("rights", {}),
-    ("batches", [["0" * 15, 0.1]]),
-    ("batches", [["z" * 16, 0.1]]),
-    ("batches", ["0" * 16]),
-    ("run_id", "a b"),
+    ("contradicted", 1), ("contradicted", None), ("rights", {}), ("batches", [["0" * 15, 0.1]]),
+    ("batches", [["z" * 16, 0.1]]), ("batches", ["0" * 16]), ("run_id", "a b"),
     ("sketch", {"records": [60, 60], "hashes": "0" * 20, "counts": None}),
     ("sketch", {"records": [60, 60], "hashes": "0" * 10, "counts": [1, 1]}),
     ("sketch", {"records": [60, 61], "hashes": "", "counts": None}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -56,13 +56,10 @@ def test_a_bad_option_is_named_with_its_kind_of_problem(
 )
 def test_an_unknown_metric_names_the_nearest_in_every_question(got: str, near: str | None) -> None:
     asked: list[tuple[Any, dict[str, object]]] = [
-        (AdvantageQuestion, {"metric": got}),
-        (AdvantageQuestion, {"metric": {"preset": got}}),
-        (MetricsQuestion, {"metrics": ["accuracy", got]}),
-        (RiskQuestion, {"metric": got}),
-        (GateQuestion, {"metric": got, "max": 0.5}),
-        (AttackQuestion, {"metrics": [got]}),
-    ]
+        (AdvantageQuestion, {"metric": got}), (AdvantageQuestion, {"metric": {"preset": got}}),
+        (MetricsQuestion, {"metrics": ["accuracy", got]}), (RiskQuestion, {"metric": got}),
+        (GateQuestion, {"metric": got, "max": 0.5}), (AttackQuestion, {"metrics": [got]}),
+    ]  # fmt: skip
     for kind, options in asked:
         with pytest.raises(Problem) as caught:
             validate(kind, options)
@@ -75,11 +72,8 @@ def test_what_was_submitted_is_never_repeated() -> None:
     secret = "h4x0r-s3cr3t-vAlue"
 
     for options in (
-        {secret: 1},
-        {"metric": secret},
-        {"metric": {secret: 1}},
-        {"estimator": {"kind": secret}},
-    ):
+        {secret: 1}, {"metric": secret}, {"metric": {secret: 1}}, {"estimator": {"kind": secret}},
+    ):  # fmt: skip
         with pytest.raises(Problem) as caught:
             validate(AdvantageQuestion, options)
         assert secret not in str(caught.value.document())

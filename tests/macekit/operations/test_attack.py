@@ -65,13 +65,9 @@ def test_guesses_need_no_rule() -> None:
     expected = attack_advantage(Scores.of(*(side > 0.5 for side in SIDES)), GuessRule())
     assert answer["attack"]["lower"] == expected.lower
     assert answer["rule"] == {
-        "kind": "guesses",
-        "side": None,
-        "cut": None,
-        "chosen_before": True,
-        "members_accused": int((SIDES[0] > 0.5).sum()),
-        "nonmembers_accused": int((SIDES[1] > 0.5).sum()),
-    }
+        "kind": "guesses", "side": None, "cut": None, "chosen_before": True,
+        "members_accused": int((SIDES[0] > 0.5).sum()), "nonmembers_accused": int((SIDES[1] > 0.5).sum()),
+    }  # fmt: skip
     assert ask(**guesses, rule={"kind": "guesses"})["gap"] == answer["gap"]
 
 

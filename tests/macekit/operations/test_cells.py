@@ -15,19 +15,11 @@ GRID = {"kind": "grid", "exponent": -3, "keys": [1, 2]}
 LATTICE = {"kind": "lattice", "bins": 4, "low": [0.0], "high": [1.0], "keys": [1]}
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        GRID,
-        {**GRID, "keys": np.array([1, 2])},
-        LATTICE,
-        {"kind": "categories", "labels": ["a", "b"]},
-        {"kind": "values", "labels": [1.5, 2]},
-        {"kind": "intervals", "cuts": []},
-        {"kind": "intervals", "cuts": np.empty(0)},
-        {"kind": "boxes", "axes": [0], "cuts": [0.5]},
-    ],
-)
+@pytest.mark.parametrize("cells", [
+    GRID, {**GRID, "keys": np.array([1, 2])}, LATTICE, {"kind": "categories", "labels": ["a", "b"]},
+    {"kind": "values", "labels": [1.5, 2]}, {"kind": "intervals", "cuts": []},
+    {"kind": "intervals", "cuts": np.empty(0)}, {"kind": "boxes", "axes": [0], "cuts": [0.5]},
+])  # fmt: skip
 def test_cells_as_counts_answers_them_pass(cells: dict[str, Any]) -> None:
     require_cells(cells, "")
 

@@ -17,15 +17,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "gate": (
         "gate",
         {
-            "max_advantage": 0.1,
-            "max_tpr": 0.5,
-            "at_fpr": 0.1,
-            "max_epsilon": 2.0,
-            "delta": 0.01,
-            "metric": "precision",
-            "max": 0.9,
-            "max_group_risk": 0.5,
-            "max_group_advantage": 0.5,
+            "max_advantage": 0.1, "max_tpr": 0.5, "at_fpr": 0.1, "max_epsilon": 2.0, "delta": 0.01,
+            "metric": "precision", "max": 0.9, "max_group_risk": 0.5, "max_group_advantage": 0.5,
             "groups": GROUPS,
         },
     ),
@@ -39,7 +32,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "attack, top": ("attack", {"rule": {"kind": "top"}}),
     "attack, quantile": ("attack", {"rule": {"quantile": 0.9, "of": "nonmembers"}}),
     "report": ("report", {"groups": GROUPS}),
-}
+}  # fmt: skip
 QUESTIONS |= {
     operation: (operation, {name: value for name, value in options_of(operation).items() if name != "paired"})
     for operation in sorted(catalogue.BY_CLUSTERS - {operation for operation, _ in QUESTIONS.values()})
@@ -210,11 +203,8 @@ def test_vectors_are_refused_where_a_score_would_be_learned() -> None:
     sides = {name: rng.normal(size=(40, 2)).tolist() for name in ("members", "nonmembers")}
     labels = [row // 2 for row in range(80)]
     for operation, more in (
-        ("metrics", {}),
-        ("audit", {}),
-        ("individual-risk", {}),
-        ("gate", {"max_tpr": 0.5, "at_fpr": 0.1}),
-    ):
+        ("metrics", {}), ("audit", {}), ("individual-risk", {}), ("gate", {"max_tpr": 0.5, "at_fpr": 0.1}),
+    ):  # fmt: skip
         problem = refused(operation, {**sides, **more, "cluster": labels})
         assert (problem["field"], problem["kind"]) == ("cluster", "bad-option")
         assert "give one number a record" in problem["detail"]

@@ -24,12 +24,9 @@ def world(truth: float = 0.0, seed: int = 0, alike: float = 0.6) -> dict[str, np
     shared, own = rng.normal(size=PEOPLE)[person], rng.normal(size=len(person))
     score = np.sqrt(alike) * shared + np.sqrt(1 - alike) * own
     return {
-        "score": score + truth * member,
-        "other": score + rng.normal(size=len(person)),
-        "member": member,
-        "person": person,
-        "model": rng.integers(0, 30, len(person)),
-    }
+        "score": score + truth * member, "other": score + rng.normal(size=len(person)), "member": member,
+        "person": person, "model": rng.integers(0, 30, len(person)),
+    }  # fmt: skip
 
 
 def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:
@@ -216,19 +213,12 @@ def test_labels_that_are_none_are_refused_without_being_quoted(
     assert "secret" not in problem["detail"]
 
 
-@pytest.mark.parametrize(
-    ("query", "slug"),
-    [
-        ({"cluster": "nobody"}, "unknown-name"),
-        ({"cluster": ""}, "unknown-name"),
-        ({"cluster": "person,model,other"}, "bad-option"),
-        ({"cluster": "person,person"}, "bad-option"),
-        ({"cluster": "member"}, "bad-option"),
-        ({"cluster": "person", "unit": "person"}, "bad-option"),
-        ({"cluster": "person", "unit": "model"}, "bad-option"),
-        ({"cluster": "gaps"}, "not-finite"),
-    ],
-)
+@pytest.mark.parametrize(("query", "slug"), [
+    ({"cluster": "nobody"}, "unknown-name"), ({"cluster": ""}, "unknown-name"),
+    ({"cluster": "person,model,other"}, "bad-option"), ({"cluster": "person,person"}, "bad-option"),
+    ({"cluster": "member"}, "bad-option"), ({"cluster": "person", "unit": "person"}, "bad-option"),
+    ({"cluster": "person", "unit": "model"}, "bad-option"), ({"cluster": "gaps"}, "not-finite"),
+])  # fmt: skip
 def test_columns_that_are_none_are_refused(query: dict[str, str], slug: str) -> None:
     columns = {**world(), "gaps": np.array(["a", "", "b"] * (PEOPLE * ROWS // 3))}
     problem = refused("advantage", TABLES[CSV](pa.table(columns)), CSV, score="score", **query)

@@ -67,14 +67,11 @@ def structured() -> bytes:
 @pytest.mark.parametrize(
     ("media_type", "body", "expected"),
     [
-        (CSV, as_csv(TABLE), SPELT),
-        (NPY, structured(), TYPES),
-        (ARROW, as_arrow(TABLE), TYPES),
-        (ARROW, as_file(TABLE), TYPES),
-        (ARROW_FILE, as_file(TABLE), TYPES),
+        (CSV, as_csv(TABLE), SPELT), (NPY, structured(), TYPES), (ARROW, as_arrow(TABLE), TYPES),
+        (ARROW, as_file(TABLE), TYPES), (ARROW_FILE, as_file(TABLE), TYPES),
     ],
     ids=["csv", "npy", "stream", "file as stream", "file"],
-)
+)  # fmt: skip
 def test_a_head_is_enough_wherever_it_is_cut(media_type: str, body: bytes, expected: dict[str, str]) -> None:
     least = 300 if media_type in (CSV, NPY) else 1000  # the schema of Arrow is longer
     for size in (least, 4096, 2**18, None):
@@ -111,16 +108,10 @@ def test_plain_arrays_have_no_columns() -> None:
         assert found(npy_bytes(array), NPY) == {"columns": [], **nothing, "ids": [], "rows": 9}
 
 
-@pytest.mark.parametrize(
-    ("header", "truth", "ids"),
-    [
-        ("age,label,p_0", "label", []),
-        ("Y,p_0", "Y", []),
-        ("label,target,p_0", None, []),
-        ("id,patient_id,age", None, ["id", "patient_id"]),
-        (",age", None, [""]),
-    ],
-)
+@pytest.mark.parametrize(("header", "truth", "ids"), [
+    ("age,label,p_0", "label", []), ("Y,p_0", "Y", []), ("label,target,p_0", None, []),
+    ("id,patient_id,age", None, ["id", "patient_id"]), (",age", None, [""]),
+])  # fmt: skip
 def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(
     header: str, truth: str | None, ids: list[str]
 ) -> None:
@@ -192,28 +183,18 @@ CUT = as_arrow(TABLE)[:100]
 SURROGATE = structured().replace(b"'kind'", b"'\\ud8'").replace(b"'\\ud8'", b"'\\ud800'")
 
 
-@pytest.mark.parametrize(
-    ("media_type", "body", "status", "slug"),
-    [
-        (CSV, b"", 400, "incomplete-body"),
-        (CSV, b"\n\n", 400, "incomplete-body"),
-        (CSV, b"1,2\n3,4\n", 422, "missing-field"),
-        (CSV, b"\xff\xfe\n", 400, "malformed-body"),
-        (CSV, b"a" * 2**19, 400, "malformed-body"),
-        (NPY, b"", 400, "incomplete-body"),
-        (NPY, b"no such thing", 400, "malformed-body"),
-        (NPY, structured()[:50], 400, "incomplete-body"),
-        (NPY, npy_bytes(np.array([None, {}], dtype=object)), 415, "pickle"),
-        (ARROW, b"", 400, "incomplete-body"),
-        (ARROW, b"no such thing", 400, "incomplete-body"),
-        (ARROW, as_csv(TABLE), 400, "incomplete-body"),
-        (ARROW, CUT, 400, "incomplete-body"),
-        (PARQUET, b"", 400, "incomplete-body"),
-        (PARQUET, as_csv(TABLE)[:5000], 400, "malformed-body"),
-        (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
-        (JSON, b"{}", 415, "unsupported-media-type"),
-    ],
-)
+@pytest.mark.parametrize(("media_type", "body", "status", "slug"), [
+    (CSV, b"", 400, "incomplete-body"), (CSV, b"\n\n", 400, "incomplete-body"),
+    (CSV, b"1,2\n3,4\n", 422, "missing-field"), (CSV, b"\xff\xfe\n", 400, "malformed-body"),
+    (CSV, b"a" * 2**19, 400, "malformed-body"), (NPY, b"", 400, "incomplete-body"),
+    (NPY, b"no such thing", 400, "malformed-body"), (NPY, structured()[:50], 400, "incomplete-body"),
+    (NPY, npy_bytes(np.array([None, {}], dtype=object)), 415, "pickle"),
+    (ARROW, b"", 400, "incomplete-body"), (ARROW, b"no such thing", 400, "incomplete-body"),
+    (ARROW, as_csv(TABLE), 400, "incomplete-body"), (ARROW, CUT, 400, "incomplete-body"),
+    (PARQUET, b"", 400, "incomplete-body"), (PARQUET, as_csv(TABLE)[:5000], 400, "malformed-body"),
+    (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
+    (JSON, b"{}", 415, "unsupported-media-type"),
+])  # fmt: skip
 def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(
     media_type: str, body: bytes, status: int, slug: str
 ) -> None:

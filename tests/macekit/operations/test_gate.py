@@ -288,24 +288,21 @@ def test_a_number_of_changes_is_part_of_the_limit_and_a_pass_says_up_to_which_it
     assert validate_answer("gate", plain) == plain
 
 
-@each_case(
-    "more, field, words",
-    [
-        ({"changes": -1}, "changes", "greater than or equal to 0"),
-        ({"changes": 1001}, "changes", "less than or equal to 1000"),
-        ({"changes": 10**30}, "changes", "less than or equal to 1000"),
-        ({"changes": 2.5}, "changes", "integer"),
-        ({"changes": "8"}, "changes", "integer"),
-        ({"changes": True}, "changes", "integer"),
-        ({"changes": 8, "estimator": {"changes": 8}}, "changes", "give it once"),
-        ({"changes": 8, "estimator": {"kind": "threshold"}}, "changes", "not threshold"),
-        ({"changes": 8, "estimator": {"kind": "two_sided"}}, "changes", "not two_sided"),
-        ({"changes": 8, "estimator": {"kind": "learned"}}, "changes", "not learned"),
-        ({"changes": 8, "query": "discrete"}, "changes", "more values than cells; these have none"),
-        ({"changes": 8, "max_advantage": None, "max_tpr": 0.5, "at_fpr": 0.1}, "changes", "only max_advantage"),
-        ({"changes": 8, "anytime": True}, "changes", "rules of the run's own"),
-    ],
-)  # fmt: skip
+@each_case("more, field, words", [
+    ({"changes": -1}, "changes", "greater than or equal to 0"),
+    ({"changes": 1001}, "changes", "less than or equal to 1000"),
+    ({"changes": 10**30}, "changes", "less than or equal to 1000"),
+    ({"changes": 2.5}, "changes", "integer"),
+    ({"changes": "8"}, "changes", "integer"),
+    ({"changes": True}, "changes", "integer"),
+    ({"changes": 8, "estimator": {"changes": 8}}, "changes", "give it once"),
+    ({"changes": 8, "estimator": {"kind": "threshold"}}, "changes", "not threshold"),
+    ({"changes": 8, "estimator": {"kind": "two_sided"}}, "changes", "not two_sided"),
+    ({"changes": 8, "estimator": {"kind": "learned"}}, "changes", "not learned"),
+    ({"changes": 8, "query": "discrete"}, "changes", "more values than cells; these have none"),
+    ({"changes": 8, "max_advantage": None, "max_tpr": 0.5, "at_fpr": 0.1}, "changes", "only max_advantage"),
+    ({"changes": 8, "anytime": True}, "changes", "rules of the run's own"),
+])  # fmt: skip
 def test_a_number_of_changes_that_cannot_be_asked_for_is_refused_by_its_name(more, field, words) -> None:
     problem = refused({**LEAKLESS, "max_advantage": 0.3, **more})
 

@@ -20,12 +20,8 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {
-    "prior": 0.3,
-    "confidence": 0.9,
-    "max_advantage": 0.1,
-    "seed": 3,
-    "claimed_epsilon": 1.0,
-}
+    "prior": 0.3, "confidence": 0.9, "max_advantage": 0.1, "seed": 3, "claimed_epsilon": 1.0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
@@ -48,19 +44,10 @@ def test_the_result_is_the_answer_of_advantage_and_the_whole_is_as_described(kin
     assert found["sentence"] == found["result"]["sentence"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"),
-    [
-        ("scores", ["groups", "units"]),
-        ("scores", []),
-        ("integers", ["groups"]),
-        ("text", ["units"]),
-        ("vectors", ["groups"]),
-        ("vectors", ["units"]),
-        ("text", ["groups", "units"]),
-        ("integers", []),
-    ],
-)
+@pytest.mark.parametrize(("kind", "more"), [
+    ("scores", ["groups", "units"]), ("scores", []), ("integers", ["groups"]), ("text", ["units"]),
+    ("vectors", ["groups"]), ("vectors", ["units"]), ("text", ["groups", "units"]), ("integers", []),
+])  # fmt: skip
 def test_the_risk_is_that_of_individual_risk(kind: str, more: list[str]) -> None:
     given = SAMPLES[kind]
     n = len(given["members"]) + len(given["nonmembers"])

@@ -65,12 +65,9 @@ def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it
         best.interval.upper,
     )
     assert found["learned_score"] == {
-        "learner": learned.learner,
-        "n_taught": 96,
-        "n_members": 72,
-        "n_nonmembers": 72,
+        "learner": learned.learner, "n_taught": 96, "n_members": 72, "n_nonmembers": 72,
         "sentence": learned.caution.message,
-    }
+    }  # fmt: skip
     assert found["provenance"]["n_members"] == N  # what was posted
 
 
@@ -139,12 +136,9 @@ def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
 
     paper = found.get("result", found)["paper"]
     assert (paper["statistic"], paper["estimate"], paper["lower"], paper["upper"], paper["null_level"]) == (
-        expected.statistic,
-        expected.value,
-        expected.interval.lower,
-        expected.interval.upper,
+        expected.statistic, expected.value, expected.interval.lower, expected.interval.upper,
         expected.null_level,
-    )
+    )  # fmt: skip
 
 
 def test_bins_are_those_of_the_boxes_too() -> None:

@@ -28,13 +28,9 @@ QUERIES = {"queries": {"dull": CLEAN, "sharp": SPIKE}}
 LIMIT = {"max_advantage": 0.2}
 
 DOORS: list[tuple[str, dict[str, Any]]] = [
-    ("gate", SPIKE),
-    ("advantage", SPIKE),
-    ("report", SPIKE),
-    ("compare", QUERIES),
-    ("compare-releases", QUERIES),
-    ("series", QUERIES),
-]
+    ("gate", SPIKE), ("advantage", SPIKE), ("report", SPIKE), ("compare", QUERIES),
+    ("compare-releases", QUERIES), ("series", QUERIES),
+]  # fmt: skip
 
 
 def whole(answer: dict[str, Any]) -> dict[str, Any]:

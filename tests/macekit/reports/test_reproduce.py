@@ -118,18 +118,11 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     assert told["In a shell"].startswith("request.json holds\n")
 
 
-@each_case(
-    "source, file",
-    [
-        ("my scores.csv", "'my scores.csv'"),
-        ("$(reboot).csv", "'$(reboot).csv'"),
-        ("a'b.csv", "'a'\"'\"'b.csv'"),
-        ("-rf", "./-rf"),
-        ("a\nb.csv", "scores.csv"),
-        ("a\u202eb.csv", "scores.csv"),
-        ("x" * 100, "scores.csv"),
-    ],
-)
+@each_case("source, file", [
+    ("my scores.csv", "'my scores.csv'"), ("$(reboot).csv", "'$(reboot).csv'"),
+    ("a'b.csv", "'a'\"'\"'b.csv'"), ("-rf", "./-rf"), ("a\nb.csv", "scores.csv"),
+    ("a\u202eb.csv", "scores.csv"), ("x" * 100, "scores.csv"),
+])  # fmt: skip
 def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
     reproduction = Reproduction("report", {"prior": 0.1}, source)
 

@@ -51,23 +51,14 @@ def test_an_operation_without_a_report_is_shown_by_the_names_of_its_numbers() ->
     answer = {
         "sentence": "It is so.",
         "leak_rate": {"estimate": 0.12345, "lower": 0.12345, "upper": 0.98761, "confidence": 0.95},
-        "cells": 1234,
-        "sorted": True,
-        "weights": [0.1, 0.2],
-        "label": "\u202ex",
+        "cells": 1234, "sorted": True, "weights": [0.1, 0.2], "label": "\u202ex",
         "warnings": [{"code": "a", "message": "Mind this."}],
-    }
+    }  # fmt: skip
 
     assert text("counts", answer).split("\n") == [
-        "Cells   1,234",
-        "Sorted  yes",
-        "",
-        "           Estimate  Lower end  Upper end",
-        "Leak rate    0.1235     0.1234     0.9877",
-        "",
-        "It is so.",
-        "note: Mind this.",
-    ]
+        "Cells   1,234", "Sorted  yes", "", "           Estimate  Lower end  Upper end",
+        "Leak rate    0.1235     0.1234     0.9877", "", "It is so.", "note: Mind this.",
+    ]  # fmt: skip
 
 
 def report_of(table: Table | Figure) -> Report:
@@ -102,12 +93,9 @@ def test_a_long_head_takes_several_lines_and_numbers_stand_under_each_other(curv
     lines = text("plan", {"sentence": "It is so."}).split("\n")
 
     assert lines[:5] == [
-        "Records    Share of the",
-        "            records, at",
-        "                   most",
-        "      0               0",
-        "      9           1.286",
-    ]
+        "Records    Share of the", "            records, at", "                   most",
+        "      0               0", "      9           1.286",
+    ]  # fmt: skip
     assert lines[-3:] == ["88 more rows are in the JSON.", "", "It is so."]
 
 

@@ -56,14 +56,10 @@ BLOCKS = st.one_of(
     *(
         st.lists(st.lists(st.tuples(values, st.booleans()), max_size=8), max_size=6)
         for values in (
-            NUMBERS,
-            INTEGERS,
-            st.integers(0, 3),
-            st.sampled_from(["a", "A", "ä", "日"]),
-            st.booleans(),
+            NUMBERS, INTEGERS, st.integers(0, 3), st.sampled_from(["a", "A", "ä", "日"]), st.booleans(),
         )
     )
-)
+)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -145,24 +141,16 @@ def test_a_batch_at_fault_is_refused(batch: Any, kind: str) -> None:
 ROW = {"kind": "grid", "exponent": 0, "key": "1", "members": 5, "nonmembers": 5}
 
 
-@pytest.mark.parametrize(
-    ("rows", "kind"),
-    [
-        (3, "wrong-type"),
-        ([3], "wrong-type"),
-        ([], "too-few-records"),
-        (pa.table({"kind": ["grid"]}), "missing-field"),
-        ([ROW | {"kind": "boxes"}], "unknown-name"),
-        ([ROW | {"key": "one"}], "bad-counts"),
-        ([ROW | {"key": str(2**70)}], "bad-counts"),
-        ([ROW, ROW | {"kind": "frequent", "key": "one"}], "bad-counts"),
-        ([ROW, ROW | {"kind": "frequent", "key": "nan"}], "bad-counts"),
-        ([ROW | {"members": None}], "bad-counts"),
-        ([ROW | {"members": 0.5}], "bad-counts"),
-        ([ROW | {"members": -5}, ROW | {"members": 50}], "bad-counts"),
-        ([ROW, ROW | {"kind": "text"}], "mixed-types"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "kind"), [
+    (3, "wrong-type"), ([3], "wrong-type"), ([], "too-few-records"),
+    (pa.table({"kind": ["grid"]}), "missing-field"), ([ROW | {"kind": "boxes"}], "unknown-name"),
+    ([ROW | {"key": "one"}], "bad-counts"), ([ROW | {"key": str(2**70)}], "bad-counts"),
+    ([ROW, ROW | {"kind": "frequent", "key": "one"}], "bad-counts"),
+    ([ROW, ROW | {"kind": "frequent", "key": "nan"}], "bad-counts"),
+    ([ROW | {"members": None}], "bad-counts"), ([ROW | {"members": 0.5}], "bad-counts"),
+    ([ROW | {"members": -5}, ROW | {"members": 50}], "bad-counts"),
+    ([ROW, ROW | {"kind": "text"}], "mixed-types"),
+])  # fmt: skip
 def test_rows_that_are_none_of_partials_are_refused(rows: Any, kind: str) -> None:
     with pytest.raises(macekit.MaceProblem) as problem:
         macekit.merged(rows)

@@ -49,20 +49,12 @@ def without(answer: dict[str, Any], name: str) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        lambda data: data,
-        str,
-        lambda data: f"{data}/run=*",
-        lambda data: f"{data}/run=*/*.parquet",
-        lambda data: f"{data}/**/*.parquet",
-        lambda data: f"{data}/run=[12]/?.parquet",
-        lambda data: f"file://{data}",
-        lambda data: [data / "run=2" / "a.parquet", data / "run=1"],
-        lambda data: (str(data / "run=2"), f"{data}/run=1/*"),
-    ],
-)
+@pytest.mark.parametrize("source", [
+    lambda data: data, str, lambda data: f"{data}/run=*", lambda data: f"{data}/run=*/*.parquet",
+    lambda data: f"{data}/**/*.parquet", lambda data: f"{data}/run=[12]/?.parquet",
+    lambda data: f"file://{data}", lambda data: [data / "run=2" / "a.parquet", data / "run=1"],
+    lambda data: (str(data / "run=2"), f"{data}/run=1/*"),
+])  # fmt: skip
 def test_files_are_one_table_however_they_are_named(data: Path, source: Callable[[Path], object]) -> None:
     assert macekit.counts(source(data), **NAMES)["counts"] == counted()
 

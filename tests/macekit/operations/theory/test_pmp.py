@@ -144,12 +144,8 @@ def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(
 
 def test_what_is_given_is_said_as_it_was_given() -> None:
     given = {
-        "losses": MANY,
-        "sensitivity": 1.0,
-        "epsilon": 0.1234567891,
-        "draws": 200,
-        "confidence": 0.9512345,
-    }
+        "losses": MANY, "sensitivity": 1.0, "epsilon": 0.1234567891, "draws": 200, "confidence": 0.9512345,
+    }  # fmt: skip
 
     exponential = asked(EXPONENTIAL, given)
     gaussian = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
@@ -168,12 +164,8 @@ def test_small_and_large_points_are_as_far_apart_as_any(scale: float) -> None:
     def body(unit: float) -> dict[str, object]:
         points = [[x * unit] for x in (1.0, -1.0, 0.5, 0.0)]
         return {
-            "points": points,
-            "clip": unit,
-            "sigma": unit / 5.0 * (1 + 1e-15),
-            "query": "sum",
-            "delta": 0.01,
-        }
+            "points": points, "clip": unit, "sigma": unit / 5.0 * (1 + 1e-15), "query": "sum", "delta": 0.01,
+        }  # fmt: skip
 
     found = asked(GAUSSIAN, body(scale)) if scale > 1e-299 else refused(GAUSSIAN, body(scale))
 
