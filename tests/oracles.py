@@ -280,21 +280,10 @@ def vector_shift(dimension: int, advantage: float) -> World:
 
 
 WORLDS: tuple[World, ...] = (
-    identical(),
-    gaussian_shift(0.05),
-    gaussian_shift(0.2),
-    gaussian_shift(0.5),
-    scale(),
-    heavy_tails(),
-    atoms(),
-    rare_leak(),
-    alternating(),
-    categories(10, 0.1),
-    categories(100, 0.1),
-    categories(10_000, 0.1),
-    xor(),
-    vector_shift(5, 0.2),
-)
+    identical(), gaussian_shift(0.05), gaussian_shift(0.2), gaussian_shift(0.5), scale(), heavy_tails(),
+    atoms(), rare_leak(), alternating(), categories(10, 0.1), categories(100, 0.1), categories(10_000, 0.1),
+    xor(), vector_shift(5, 0.2),
+)  # fmt: skip
 """The scenarios of the coverage table (docs/methods.md)."""
 
 

@@ -68,19 +68,10 @@ def test_any_other_question_is_refused(more: dict[str, Any], words: str, declare
     )
 
 
-@each_case(
-    "change",
-    [
-        {"n_members": None},
-        {"at": "2020-01-01T00:00:00Z"},
-        {"sha256": "0" * 64},
-        {"options": {}},
-        {"declares": "report"},
-        {"more": 1},
-        {"options": None},
-        {"n_members": "400"},
-    ],
-)
+@each_case("change", [
+    {"n_members": None}, {"at": "2020-01-01T00:00:00Z"}, {"sha256": "0" * 64}, {"options": {}},
+    {"declares": "report"}, {"more": 1}, {"options": None}, {"n_members": "400"},
+])  # fmt: skip
 def test_a_declaration_that_was_edited_is_refused(change: dict[str, Any], declared: dict[str, Any]) -> None:
     reply = gate(**LIMITS, declaration={**declared, **change})
 

@@ -26,16 +26,9 @@ sys.meta_path.insert(0, Missing())
 """
 
 SERVE = {
-    "cryptography",
-    "fastapi",
-    "httptools",
-    "limits",
-    "prometheus_client",
-    "simdjson",
-    "starlette",
-    "uvicorn",
+    "cryptography", "fastapi", "httptools", "limits", "prometheus_client", "simdjson", "starlette", "uvicorn",
     "uvloop",
-}
+}  # fmt: skip
 """What only the service needs."""
 
 SAMPLE = "counts={'members': [20, 30, 50], 'nonmembers': [50, 40, 10], 'edges': [0.2, 0.7]}"

@@ -69,17 +69,10 @@ def test_an_address_that_takes_post_says_so(client: TestClient) -> None:
         assert answer.headers["allow"] == "OPTIONS, POST"
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "slug"),
-    [
-        ("value", 500, "internal"),
-        ("memory", 500, "internal"),
-        ("recursion", 500, "internal"),
-        ("problem", 503, "busy"),
-        ("http-404", 404, "not-found"),
-        ("http-405", 405, "method-not-allowed"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "status", "slug"), [
+    ("value", 500, "internal"), ("memory", 500, "internal"), ("recursion", 500, "internal"),
+    ("problem", 503, "busy"), ("http-404", 404, "not-found"), ("http-405", 405, "method-not-allowed"),
+])  # fmt: skip
 def test_what_a_route_raises_is_a_problem(client: TestClient, kind: str, status: int, slug: str) -> None:
     checked(client.get(f"/test/fail/{kind}"), status, slug)
 
