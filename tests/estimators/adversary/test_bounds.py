@@ -105,10 +105,8 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(world) ->
 @pytest.mark.slow
 @each_case(
     "world, prior, n1, n0",
-    [
-        *((identical(), *design) for design in ((0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100))),
-        *((scale(2.0), *design) for design in ((0.5, 100, 100), (0.9, 30, 170))),
-    ],
+    *((identical(), *design) for design in ((0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100))),
+    *((scale(2.0), *design) for design in ((0.5, 100, 100), (0.9, 30, 170))),
 )
 def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(world, prior, n1, n0) -> None:
     rng, runs, misses = np.random.default_rng(11), 50, np.zeros(2)

@@ -122,11 +122,9 @@ def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, sec
 @pytest.mark.slow
 @each_case(
     "n1, n0, prior, first, second, alike, most",
-    [
-        (1000, 1000, 0.5, 0.5, 0.3, 0.9, 0.9),
-        (1000, 1000, 0.5, 1.0, 1.0, 0.99, 0.7),
-        (200, 2000, 0.5, 0.8, 0.5, 0.9, 0.9),
-    ],
+    (1000, 1000, 0.5, 0.5, 0.3, 0.9, 0.9),
+    (1000, 1000, 0.5, 1.0, 1.0, 0.99, 0.7),
+    (200, 2000, 0.5, 0.8, 0.5, 0.9, 0.9),
 )
 def test_the_more_alike_two_scores_are_the_narrower_their_difference(
     n1, n0, prior, first, second, alike, most

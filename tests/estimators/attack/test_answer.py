@@ -61,16 +61,14 @@ def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
 @pytest.mark.slow
 @each_case(
     "rule, expected",
-    [
-        (ThresholdRule(0.5), lambda m, n: (m >= 0.5, n >= 0.5)),
-        (ThresholdRule(0.5, "below"), lambda m, n: (m <= 0.5, n <= 0.5)),
-        (TopRule(), lambda m, n: beyond(m, n, len(m))),
-        (TopRule(10), lambda m, n: beyond(m, n, 10)),
-        (TopRule(10, "below"), lambda m, n: beyond(-m, -n, 10)),
-        (QuantileRule(0.5), lambda m, n: beyond(m, n, 250)),
-        (QuantileRule(0.9, "nonmembers"), lambda m, n: (m >= np.sort(n)[-20], n >= np.sort(n)[-20])),
-        (QuantileRule(0.1, "members", "below"), lambda m, n: (m <= np.sort(m)[29], n <= np.sort(m)[29])),
-    ],
+    (ThresholdRule(0.5), lambda m, n: (m >= 0.5, n >= 0.5)),
+    (ThresholdRule(0.5, "below"), lambda m, n: (m <= 0.5, n <= 0.5)),
+    (TopRule(), lambda m, n: beyond(m, n, len(m))),
+    (TopRule(10), lambda m, n: beyond(m, n, 10)),
+    (TopRule(10, "below"), lambda m, n: beyond(-m, -n, 10)),
+    (QuantileRule(0.5), lambda m, n: beyond(m, n, 250)),
+    (QuantileRule(0.9, "nonmembers"), lambda m, n: (m >= np.sort(n)[-20], n >= np.sort(n)[-20])),
+    (QuantileRule(0.1, "members", "below"), lambda m, n: (m <= np.sort(m)[29], n <= np.sort(m)[29])),
 )
 def test_each_rule_accuses_whom_it_says(rule, expected) -> None:
     scores = normal(300, 200)

@@ -187,18 +187,16 @@ def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
 @pytest.mark.slow
 @each_case(
     "sizes, error, words",
-    [
-        ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
-        ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
-        ([-5], OutOfRange, "need a whole number of at least 1"),
-        ([10.0], OutOfRange, "need a whole number"),
-        ([float("nan")], OutOfRange, "need a whole number"),
-        ([True], OutOfRange, "got bool"),
-        (["10"], OutOfRange, "got str"),
-        ([], OptionError, "got none, need at least 1"),
-        ("10", OptionError, "got str, need a list of whole numbers"),
-        (10, OptionError, "got int, need a list of whole numbers"),
-    ],
+    ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
+    ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
+    ([-5], OutOfRange, "need a whole number of at least 1"),
+    ([10.0], OutOfRange, "need a whole number"),
+    ([float("nan")], OutOfRange, "need a whole number"),
+    ([True], OutOfRange, "got bool"),
+    (["10"], OutOfRange, "got str"),
+    ([], OptionError, "got none, need at least 1"),
+    ("10", OptionError, "got str, need a list of whole numbers"),
+    (10, OptionError, "got int, need a list of whole numbers"),
 )
 def test_sizes_that_are_none_are_refused(sizes, error, words) -> None:
     train, holdout, released, _ = drawn(8, 100)
@@ -213,18 +211,16 @@ FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
 
 @each_case(
     "tables, options, error",
-    [
-        ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
-        ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
-        ((FEW, OTHERS, FEW | {"x": np.full(20, np.inf)}), {}, NotFinite),
-        ((FEW, OTHERS, FEW), {"queries": []}, OptionError),
-        ((FEW, OTHERS, FEW), {"queries": ["density_ratio"]}, OptionError),
-        ((FEW, OTHERS, FEW), {"queries": ["nearness"]}, UnknownName),
-        ((FEW, OTHERS, FEW), {"max_advantage": 2.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
-    ],
+    ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
+    ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
+    ((FEW, OTHERS, FEW | {"x": np.full(20, np.inf)}), {}, NotFinite),
+    ((FEW, OTHERS, FEW), {"queries": []}, OptionError),
+    ((FEW, OTHERS, FEW), {"queries": ["density_ratio"]}, OptionError),
+    ((FEW, OTHERS, FEW), {"queries": ["nearness"]}, UnknownName),
+    ((FEW, OTHERS, FEW), {"max_advantage": 2.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
 )
 def test_tables_and_options_that_give_no_answer_are_refused(tables, options, error) -> None:
     with pytest.raises(error):

@@ -153,18 +153,16 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
 
 @each_case(
     "releases, options, error",
-    [
-        ({}, {}, errors.OptionError),
-        ({"a": SCORES}, {}, errors.OptionError),
-        ([SCORES, SCORES], {}, errors.OptionError),
-        ({"a": SCORES, "b": {}}, {}, errors.OptionError),
-        ({"a": SCORES, "b": [1.0]}, {}, errors.MaceError),
-        ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, errors.DimensionMismatch),
-        ({"a": SCORES, "b": SCORES}, {"against": "c"}, errors.UnknownName),
-        ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, errors.OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, errors.OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
-    ],
+    ({}, {}, errors.OptionError),
+    ({"a": SCORES}, {}, errors.OptionError),
+    ([SCORES, SCORES], {}, errors.OptionError),
+    ({"a": SCORES, "b": {}}, {}, errors.OptionError),
+    ({"a": SCORES, "b": [1.0]}, {}, errors.MaceError),
+    ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, errors.DimensionMismatch),
+    ({"a": SCORES, "b": SCORES}, {"against": "c"}, errors.UnknownName),
+    ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, errors.OutOfRange),
+    ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, errors.OutOfRange),
+    ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
 )
 def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
     with pytest.raises(error):
@@ -174,10 +172,8 @@ def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
 @pytest.mark.slow
 @each_case(
     "truths",
-    [
-        {"a": [0.3, 0.3], "b": [0.3]},  # equal, and any query may look riskiest
-        {"a": [0.2], "b": [0.4, 0.4]},
-    ],
+    {"a": [0.3, 0.3], "b": [0.3]},  # equal, and any query may look riskiest
+    {"a": [0.2], "b": [0.4, 0.4]},
 )
 def test_differences_and_advantages_are_where_they_are_said_to_be(truths) -> None:
     runs, apart, missed, outside = 5, max(truths["b"]) - max(truths["a"]), 0, 0

@@ -194,25 +194,23 @@ def test_other_seeds_set_other_cuts_and_the_same_one_the_same() -> None:
 
 test_what_cannot_be_used_is_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: audit_unlearning(NEW[:7], NEW), TooFewRecords, "forgotten: got 7"),
-        (lambda: audit_unlearning(NEW, NEW[:3]), TooFewRecords, "unseen: got 3"),
-        (lambda: audit_unlearning(ALIKE, NEW, [1.0] * 2), TooFewRecords, "retained"),
-        (lambda: audit_unlearning([1.0] * 9, [1.0] * 9), InputError, "18 of them are equal"),
-        (lambda: audit_unlearning(["a"] * 9, NEW), InputError, "one number a record"),  # type: ignore[list-item]
-        (lambda: audit_unlearning([np.nan] * 9, NEW), NotFinite, "record 0"),
-        (lambda: judged(ALIKE, 1.5), OutOfRange, "max_advantage"),
-        (lambda: audit_unlearning(ALIKE, NEW, confidence=1), OutOfRange, "confidence"),
-        (
-            lambda: judged(ALIKE, 0.1, retrained=(ALIKE[:50], NEW)),
-            DimensionMismatch,
-            "50 scores of 1000 forgotten",
-        ),
-        (lambda: judged(ALIKE, 0.1, retrained=([0] * 1000,) * 2), InputError, "retrained model: all 2,000"),
-        (
-            lambda: judged(ALIKE, 0.1, retrained=(ALIKE, NEW)),
-            InputError,
-            "retrained: every score is the model's own",
-        ),
-    ],
+    (lambda: audit_unlearning(NEW[:7], NEW), TooFewRecords, "forgotten: got 7"),
+    (lambda: audit_unlearning(NEW, NEW[:3]), TooFewRecords, "unseen: got 3"),
+    (lambda: audit_unlearning(ALIKE, NEW, [1.0] * 2), TooFewRecords, "retained"),
+    (lambda: audit_unlearning([1.0] * 9, [1.0] * 9), InputError, "18 of them are equal"),
+    (lambda: audit_unlearning(["a"] * 9, NEW), InputError, "one number a record"),  # type: ignore[list-item]
+    (lambda: audit_unlearning([np.nan] * 9, NEW), NotFinite, "record 0"),
+    (lambda: judged(ALIKE, 1.5), OutOfRange, "max_advantage"),
+    (lambda: audit_unlearning(ALIKE, NEW, confidence=1), OutOfRange, "confidence"),
+    (
+        lambda: judged(ALIKE, 0.1, retrained=(ALIKE[:50], NEW)),
+        DimensionMismatch,
+        "50 scores of 1000 forgotten",
+    ),
+    (lambda: judged(ALIKE, 0.1, retrained=([0] * 1000,) * 2), InputError, "retrained model: all 2,000"),
+    (
+        lambda: judged(ALIKE, 0.1, retrained=(ALIKE, NEW)),
+        InputError,
+        "retrained: every score is the model's own",
+    ),
 )

@@ -37,13 +37,11 @@ def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> l
 @pytest.mark.slow
 @each_case(
     "share, chances, sizes",
-    [
-        (0.5, ((0.1, 0.2, 0.7), (0.5, 0.3, 0.2)), (40, 40, 30)),
-        (0.3, ((0.25,) * 4, (0.25,) * 4), (150, 130, 60)),  # nothing leaks
-        (0.05, ((0.9, 0.0, 0.1), (0.95, 0.05, 0.0)), (300, 300, 200)),  # a few stand far out
-        (0.0, ((0.1, 0.9), (0.5, 0.5)), (120, 30, 50)),
-        (1.0, ((0.1, 0.9), (0.5, 0.5)), (30, 120, 50)),
-    ],
+    (0.5, ((0.1, 0.2, 0.7), (0.5, 0.3, 0.2)), (40, 40, 30)),
+    (0.3, ((0.25,) * 4, (0.25,) * 4), (150, 130, 60)),  # nothing leaks
+    (0.05, ((0.9, 0.0, 0.1), (0.95, 0.05, 0.0)), (300, 300, 200)),  # a few stand far out
+    (0.0, ((0.1, 0.9), (0.5, 0.5)), (120, 30, 50)),
+    (1.0, ((0.1, 0.9), (0.5, 0.5)), (30, 120, 50)),
 )
 def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
     share: float, chances: Any, sizes: tuple[int, int, int]
@@ -310,32 +308,26 @@ def test_scores_that_say_nothing_and_records_that_stand_twice_are_said() -> None
 
 test_a_question_that_cannot_be_answered_is_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: dataset_use([1.0] * 7, *groups(1)[1:]), TooFewRecords, "members: got 7 records"),
-        (lambda: dataset_use(*groups(1)[:2], [np.nan] * 9), NotFinite, "candidates: score 0"),
-        (lambda: dataset_use(*groups(1)[:2], ["a"] * 9), InputError, "candidates: need numbers"),
-        (lambda: dataset_use(*groups(1)[:2], np.ones((9, 2))), DimensionMismatch, "1, 1, 2 scores a record"),
-        (lambda: dataset_use(*groups(1), max_share=1.0), OutOfRange, "max_share"),
-        (lambda: dataset_use(*groups(1), confidence=1.0), OutOfRange, "confidence"),
-        (lambda: dataset_use(*groups(1), combine="auto"), OptionError, "combine: got one column of scores"),
-        (lambda: dataset_use(*groups(1), combine="yes"), UnknownName, "need one of always, auto, never"),
-        (lambda: dataset_use(*groups(1), per_unit="mean"), OptionError, "per_unit: got no units"),
-        (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
-        (
-            lambda: dataset_use(
-                *([1.7e308] * 16 for _ in range(3)),
-                units=[np.arange(16) // 2 + 8 * i for i in range(3)],
-                per_unit="mean",
-            ),
-            NotFinite,
-            "members: the sum of a unit's scores",
+    (lambda: dataset_use([1.0] * 7, *groups(1)[1:]), TooFewRecords, "members: got 7 records"),
+    (lambda: dataset_use(*groups(1)[:2], [np.nan] * 9), NotFinite, "candidates: score 0"),
+    (lambda: dataset_use(*groups(1)[:2], ["a"] * 9), InputError, "candidates: need numbers"),
+    (lambda: dataset_use(*groups(1)[:2], np.ones((9, 2))), DimensionMismatch, "1, 1, 2 scores a record"),
+    (lambda: dataset_use(*groups(1), max_share=1.0), OutOfRange, "max_share"),
+    (lambda: dataset_use(*groups(1), confidence=1.0), OutOfRange, "confidence"),
+    (lambda: dataset_use(*groups(1), combine="auto"), OptionError, "combine: got one column of scores"),
+    (lambda: dataset_use(*groups(1), combine="yes"), UnknownName, "need one of always, auto, never"),
+    (lambda: dataset_use(*groups(1), per_unit="mean"), OptionError, "per_unit: got no units"),
+    (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
+    (
+        lambda: dataset_use(
+            *([1.7e308] * 16 for _ in range(3)),
+            units=[np.arange(16) // 2 + 8 * i for i in range(3)],
+            per_unit="mean",
         ),
-        (
-            lambda: dataset_use(*groups(1), units=[[1], [2], [3]]),
-            DimensionMismatch,
-            "a label for each record",
-        ),
-    ],
+        NotFinite,
+        "members: the sum of a unit's scores",
+    ),
+    (lambda: dataset_use(*groups(1), units=[[1], [2], [3]]), DimensionMismatch, "a label for each record"),
 )
 
 

@@ -182,18 +182,11 @@ TENS = Counts.of([10, 10], [10, 10], edges=[0.5])
 
 @each_case(
     "data, limit, error, words",
-    [
-        (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
-        (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
-        (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
-        (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
-        (
-            Scores.of(list("aabb") * 2, list("aabb") * 2),
-            MaxExposed(0.1),
-            OptionError,
-            "categories have no order",
-        ),
-    ],
+    (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
+    (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
+    (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
+    (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
+    (Scores.of(list("aabb") * 2, list("aabb") * 2), MaxExposed(0.1), OptionError, "categories have no order"),
 )
 def test_limits_that_mean_nothing_are_refused(data, limit, error, words) -> None:
     with pytest.raises(error, match=words):

@@ -180,20 +180,18 @@ TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
 
 @each_case(
     "data, limits, options, error, words",
-    [
-        (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
-        (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
-        (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
-        (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
-        (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
-        (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
-        (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
-        (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
-        (TWENTY, [], {}, OptionError, "at least 1"),
-        (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
-        (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
-        (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
-    ],
+    (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
+    (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
+    (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
+    (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
+    (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
+    (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
+    (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
+    (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
+    (TWENTY, [], {}, OptionError, "at least 1"),
+    (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
+    (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
+    (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
 )
 def test_what_is_no_limit_is_refused(data, limits, options, error, words) -> None:
     with pytest.raises(error, match=words):

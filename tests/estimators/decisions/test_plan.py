@@ -28,11 +28,9 @@ def ask(world: object, n: int, seed: int = 0, prior: float = 0.5) -> object:
 
 @each_case(
     "world, n, threshold, expected, words",
-    [
-        (identical(), 5000, 0.1, Decision.PASS, "is at most"),
-        (gaussian_shift(0.5), 1000, 0.1, Decision.FAIL, "is at least"),
-        (gaussian_shift(0.05), 200, 0.15, Decision.INCONCLUSIVE, "would settle it"),
-    ],
+    (identical(), 5000, 0.1, Decision.PASS, "is at most"),
+    (gaussian_shift(0.5), 1000, 0.1, Decision.FAIL, "is at least"),
+    (gaussian_shift(0.05), 200, 0.15, Decision.INCONCLUSIVE, "would settle it"),
 )
 def test_the_interval_decides_and_one_across_says_what_settles_it(
     world, n, threshold, expected, words
@@ -121,14 +119,12 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
 
 @each_case(
     "records, gap, expected",
-    [
-        (800, 1e-2, 80_000),
-        (800, 2.9e-4, 95_124_852),
-        (800, 1e-4, None),  # 8 * 10^8
-        (800, 0.0, None),
-        (8 * 10**7, 0.08, 125_000_000),
-        (8 * 10**7, 0.05, None),  # 3.2 * 10^8
-    ],
+    (800, 1e-2, 80_000),
+    (800, 2.9e-4, 95_124_852),
+    (800, 1e-4, None),  # 8 * 10^8
+    (800, 0.0, None),
+    (8 * 10**7, 0.08, 125_000_000),
+    (8 * 10**7, 0.05, None),  # 3.2 * 10^8
 )
 def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(
     records, gap, expected

@@ -73,13 +73,11 @@ def test_accepted_by_name_it_passes_and_that_is_said(limits) -> None:
 @pytest.mark.slow
 @each_case(
     "limit, decision",
-    [
-        (MaxTpr(0.9, 0.001), Decision.PASS),
-        (MaxExposed(0.9), Decision.PASS),
-        (MaxTpr(0.02, 0.001), Decision.INCONCLUSIVE),
-        (MaxTpr(0.01, 0.001), Decision.FAIL),
-        (MaxEpsilon(0.5, 0.01), Decision.FAIL),
-    ],
+    (MaxTpr(0.9, 0.001), Decision.PASS),
+    (MaxExposed(0.9), Decision.PASS),
+    (MaxTpr(0.02, 0.001), Decision.INCONCLUSIVE),
+    (MaxTpr(0.01, 0.001), Decision.FAIL),
+    (MaxEpsilon(0.5, 0.01), Decision.FAIL),
 )
 def test_where_a_limit_judges_exposure_the_decision_is_that_of_the_limits(limit, decision) -> None:
     for accept in (False, True):

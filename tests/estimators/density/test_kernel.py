@@ -67,11 +67,9 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
 @pytest.mark.slow
 @each_case(
     "name, rule",
-    [
-        *((name, Silverman()) for name in ("gaussian", "uneven", "cauchy", "outlier", "far modes")),
-        *((name, ImprovedSheatherJones()) for name in ("gaussian", "cauchy", "outlier")),
-        *((name, Fixed(0.05)) for name in ("gaussian", "far modes")),
-    ],
+    *((name, Silverman()) for name in ("gaussian", "uneven", "cauchy", "outlier", "far modes")),
+    *((name, ImprovedSheatherJones()) for name in ("gaussian", "cauchy", "outlier")),
+    *((name, Fixed(0.05)) for name in ("gaussian", "far modes")),
 )
 def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     a, b = samples(name)

@@ -206,12 +206,10 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
 @pytest.mark.usefixtures("one_draw")
 @each_case(
     "target, shape, drawn",
-    [
-        (ThresholdTarget(), "both tails", 180),
-        (TwoSidedTarget(), "waves", 180),
-        (None, "waves", 180),
-        (None, "one far off", 197),
-    ],
+    (ThresholdTarget(), "both tails", 180),
+    (TwoSidedTarget(), "waves", 180),
+    (None, "waves", 180),
+    (None, "one far off", 197),
 )
 def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> None:
     """What all scored say is the truth of each part, for the same attackers: rules of another kind have no part."""

@@ -157,13 +157,11 @@ def test_the_exact_law_beats_the_binomial_of_mean_bias():
 @pytest.mark.slow
 @each_case(
     "world, epsilon, sides, direction",
-    [
-        *((bare_answers, 0.0, sides, "high") for sides in ((8, 8), (20, 20), (50, 50), (8, 72))),
-        *((bare_answers, 0.0, sides, "either") for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
-        *((answers, 1.0, sides, "either") for sides in ((20, 180), (200, 1800))),
-        *((answers, 4.0, sides, "either") for sides in ((100, 100), (180, 20))),
-        (laplace, 1.0, (180, 20), "either"),
-    ],
+    *((bare_answers, 0.0, sides, "high") for sides in ((8, 8), (20, 20), (50, 50), (8, 72))),
+    *((bare_answers, 0.0, sides, "either") for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
+    *((answers, 1.0, sides, "either") for sides in ((20, 180), (200, 1800))),
+    *((answers, 4.0, sides, "either") for sides in ((100, 100), (180, 20))),
+    (laplace, 1.0, (180, 20), "either"),
 )
 def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, epsilon, sides, direction):
     assert (bounds(world, epsilon, sides, 60, direction) > epsilon).sum() <= most_misses(60)
@@ -366,13 +364,11 @@ THIRDS = in_thirds([1, 2, 3], [3, 2, 1])
 
 test_what_is_out_of_range_is_refused_by_name = refusals(
     "ask, error, field",
-    [
-        (lambda: check_claim(THIRDS, -1.0), OutOfRange, "epsilon"),
-        (lambda: check_claim(THIRDS, float("nan")), OutOfRange, "epsilon"),
-        (lambda: epsilon_lower_bound(THIRDS, delta=1.0), OutOfRange, "delta"),
-        (lambda: epsilon_lower_bound(THIRDS, 1.0), OutOfRange, "confidence"),
-        (lambda: epsilon_lower_bound(THIRDS, direction="hihg"), UnknownName, "direction"),
-    ],
+    (lambda: check_claim(THIRDS, -1.0), OutOfRange, "epsilon"),
+    (lambda: check_claim(THIRDS, float("nan")), OutOfRange, "epsilon"),
+    (lambda: epsilon_lower_bound(THIRDS, delta=1.0), OutOfRange, "delta"),
+    (lambda: epsilon_lower_bound(THIRDS, 1.0), OutOfRange, "confidence"),
+    (lambda: epsilon_lower_bound(THIRDS, direction="hihg"), UnknownName, "direction"),
 )
 
 

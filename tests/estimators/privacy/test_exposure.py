@@ -329,11 +329,9 @@ def test_a_severe_exposure_is_named_before_a_purer_one_of_fewer_members() -> Non
 
 @each_case(
     "members, nonmembers, who",
-    [
-        ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
-        ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
-        ([60, 940], [4, 996], "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut."),
-    ],
+    ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
+    ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
+    ([60, 940], [4, 996], "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut."),
 )
 def test_the_sentence_says_who_how_surely_and_with_which_confidence(members, nonmembers, who) -> None:
     said = exposure(Counts.of(members, nonmembers, edges=[1.0]), prior=0.2).sentence
@@ -375,8 +373,6 @@ def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_noth
 
 test_options_are_checked = refusals(
     "ask, error, words",
-    [
-        (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
-        (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
-    ],
+    (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
+    (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
 )

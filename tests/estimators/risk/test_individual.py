@@ -400,16 +400,14 @@ def test_counts_answer_for_named_targets_as_the_scores_do_within_the_range_they_
 
 @each_case(
     "name, given_as, error",
-    [
-        ("targets", ["x"], errors.MixedTypes),
-        ("targets", [0.1, np.nan], errors.NotFinite),
-        ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
-        ("targets", 0.5, errors.InputError),
-        ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
-        ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
-        ("groups", np.array([np.nan] * 1000), errors.NotFinite),
-        ("groups", np.array([None, 1] * 500), errors.MixedTypes),
-    ],
+    ("targets", ["x"], errors.MixedTypes),
+    ("targets", [0.1, np.nan], errors.NotFinite),
+    ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
+    ("targets", 0.5, errors.InputError),
+    ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
+    ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
+    ("groups", np.array([np.nan] * 1000), errors.NotFinite),
+    ("groups", np.array([None, 1] * 500), errors.MixedTypes),
 )
 def test_targets_and_labels_that_do_not_fit_are_refused(leaky, name, given_as, error):
     with pytest.raises(error, match=name):

@@ -26,11 +26,9 @@ UTILITY = [0.5, 0.6, 0.7, 0.65]
 
 @each_case(
     "options, decisions, best",
-    [
-        ({}, [PASS, PASS, FAIL, OPEN], "0.05"),  # the last stands behind one that does not keep the limit
-        ({"starts": 4}, [PASS, PASS, FAIL, PASS], "0.02"),
-        ({"is_ordered": False}, [PASS, PASS, FAIL, PASS], "0.02"),
-    ],
+    ({}, [PASS, PASS, FAIL, OPEN], "0.05"),  # the last stands behind one that does not keep the limit
+    ({"starts": 4}, [PASS, PASS, FAIL, PASS], "0.02"),
+    ({"is_ordered": False}, [PASS, PASS, FAIL, PASS], "0.02"),
 )
 def test_the_most_useful_that_may_go_out(options: Any, decisions: list[Decision], best: str) -> None:
     result = frontier(LADDER, UTILITY, 0.15, **options)
@@ -71,14 +69,12 @@ def levels_asked(monkeypatch: pytest.MonkeyPatch, keeps: set[str], **options: An
 
 @each_case(
     "keeps, options, expected",
-    [
-        # a fixed sequence: the whole level as long as candidates pass; beyond, what is shown is not tried
-        ({"0.0", "0.05"}, {}, [[0.025], [0.025], [0.025], [0.025]]),
-        # fallback: a quarter each, and what was passed on
-        ({"0.0", "0.05", "0.02"}, {"starts": 4}, [[0.00625], [0.0125], [0.01875], [0.00625]]),
-        # Holm: a quarter; then what is left by three; shown at that
-        ({"0.0", "0.05", "0.02"}, {"is_ordered": False}, [[0.00625], [0.00625], [0.025], [0.00625]]),
-    ],
+    # a fixed sequence: the whole level as long as candidates pass; beyond, what is shown is not tried
+    ({"0.0", "0.05"}, {}, [[0.025], [0.025], [0.025], [0.025]]),
+    # fallback: a quarter each, and what was passed on
+    ({"0.0", "0.05", "0.02"}, {"starts": 4}, [[0.00625], [0.0125], [0.01875], [0.00625]]),
+    # Holm: a quarter; then what is left by three; shown at that
+    ({"0.0", "0.05", "0.02"}, {"is_ordered": False}, [[0.00625], [0.00625], [0.025], [0.00625]]),
 )
 def test_the_level_is_spent_as_the_procedure_says(
     monkeypatch: pytest.MonkeyPatch, keeps: set[str], options: Any, expected: list[list[float]]
@@ -117,11 +113,9 @@ def test_a_candidate_that_hides_an_exposure_does_not_pass() -> None:
 
 test_a_question_that_is_none_is_refused = refusals(
     "ask, error, field",
-    [
-        (lambda: frontier(LADDER, [1.0], 0.1), DimensionMismatch, "utility"),
-        (lambda: frontier(LADDER, [1.0, 2.0, 3.0, np.nan], 0.1), OutOfRange, "utility"),
-        (lambda: frontier(LADDER, UTILITY, 2.0), OutOfRange, "max_advantage"),
-        (lambda: frontier(LADDER, UTILITY, 0.1, starts=5), OptionError, "starts"),
-        (lambda: frontier(LADDER, UTILITY, 0.1, starts=2, is_ordered=False), OptionError, "starts"),
-    ],
+    (lambda: frontier(LADDER, [1.0], 0.1), DimensionMismatch, "utility"),
+    (lambda: frontier(LADDER, [1.0, 2.0, 3.0, np.nan], 0.1), OutOfRange, "utility"),
+    (lambda: frontier(LADDER, UTILITY, 2.0), OutOfRange, "max_advantage"),
+    (lambda: frontier(LADDER, UTILITY, 0.1, starts=5), OptionError, "starts"),
+    (lambda: frontier(LADDER, UTILITY, 0.1, starts=2, is_ordered=False), OptionError, "starts"),
 )

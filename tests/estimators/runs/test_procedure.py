@@ -322,8 +322,7 @@ def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end
 
         def upper(changes: int, simulated: bool = simulated) -> float:
             larger = replace(
-                result.trainings,
-                best=np.maximum(result.trainings.best, [each[changes] for each in gains]),
+                result.trainings, best=np.maximum(result.trainings.best, [each[changes] for each in gains])
             )
             return (larger.mean(ALPHA) if simulated else larger.whatever_they_do(ALPHA))[1]
 

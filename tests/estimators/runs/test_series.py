@@ -105,13 +105,11 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
 
 @each_case(
     "truths, expected, last, failed",
-    [
-        ([0.0, 0.02, 0.5, 0.6], "ppff", "step 1", "step 2"),
-        ([0.0, 0.5, 0.0, 0.0], "pfii", "step 0", "step 1"),  # the advantage falls again; the walk has stopped
-        ([0.5, 0.0], "fi", None, "step 0"),
-        ([0.0, 0.01, 0.02], "ppp", "step 2", None),
-        ([0.19, 0.0], "ii", None, None),
-    ],
+    ([0.0, 0.02, 0.5, 0.6], "ppff", "step 1", "step 2"),
+    ([0.0, 0.5, 0.0, 0.0], "pfii", "step 0", "step 1"),  # the advantage falls again; the walk has stopped
+    ([0.5, 0.0], "fi", None, "step 0"),
+    ([0.0, 0.01, 0.02], "ppp", "step 2", None),
+    ([0.19, 0.0], "ii", None, None),
 )
 def test_the_limit_is_kept_up_to_the_first_step_that_is_not_shown_to(truths, expected, last, failed) -> None:
     series = advantage_series(drawn(np.random.default_rng(4), truths, 1500), max_advantage=0.2)

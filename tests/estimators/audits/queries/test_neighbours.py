@@ -151,16 +151,14 @@ GOOD = np.zeros((3, 2))
 
 @each_case(
     "records, rows, k, options, error, words",
-    [
-        (GOOD, GOOD[:0], 1, {}, errors.TooFewRecords, "at least one"),
-        ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, errors.NotFinite, "row 1"),
-        (GOOD + 1e200, GOOD, 1, {}, errors.NotFinite, "scale the columns"),
-        (GOOD, np.zeros((3, 3)), 1, {}, errors.DimensionMismatch, "2 columns and rows 3"),
-        (np.zeros((3, 2, 2)), GOOD, 1, {}, errors.DimensionMismatch, "flatten"),
-        (GOOD, GOOD, 0, {}, errors.OutOfRange, "k"),
-        (GOOD, GOOD, 1, {"metric": "L2"}, errors.UnknownName, "one of l1, l2"),
-        (GOOD, GOOD, 1, {"engine": "trees"}, errors.UnknownName, "tree"),
-    ],
+    (GOOD, GOOD[:0], 1, {}, errors.TooFewRecords, "at least one"),
+    ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, errors.NotFinite, "row 1"),
+    (GOOD + 1e200, GOOD, 1, {}, errors.NotFinite, "scale the columns"),
+    (GOOD, np.zeros((3, 3)), 1, {}, errors.DimensionMismatch, "2 columns and rows 3"),
+    (np.zeros((3, 2, 2)), GOOD, 1, {}, errors.DimensionMismatch, "flatten"),
+    (GOOD, GOOD, 0, {}, errors.OutOfRange, "k"),
+    (GOOD, GOOD, 1, {"metric": "L2"}, errors.UnknownName, "one of l1, l2"),
+    (GOOD, GOOD, 1, {"engine": "trees"}, errors.UnknownName, "tree"),
 )
 def test_what_is_wrong_is_named(records, rows, k, options, error, words) -> None:
     with pytest.raises(error, match=words) as refusal:

@@ -199,10 +199,8 @@ def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
 @pytest.mark.slow
 @each_case(
     "versions, blind",
-    [
-        (1, {"exact_copy", "kth_closeness", "rare_values"}),
-        (5, {"exact_copy", "closeness_ratio", "rare_values"}),
-    ],
+    (1, {"exact_copy", "kth_closeness", "rare_values"}),
+    (5, {"exact_copy", "closeness_ratio", "rare_values"}),
 )
 def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
     """One version of each member hides from who looks at the fifth, several from who looks at the first two."""
@@ -261,12 +259,10 @@ def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
 
 @each_case(
     "members, nonmembers, released, reference",
-    [
-        ((1, 3), (1, 3), (1, 3), (1, 3)),
-        ((1, 3), (2, 3), (1, 3), None),
-        ((5, 1), (4, 1), (3, 1), (2, 1)),
-        ((40, 2), (40, 2), (3, 2), (1, 2)),
-    ],
+    ((1, 3), (1, 3), (1, 3), (1, 3)),
+    ((1, 3), (2, 3), (1, 3), None),
+    ((5, 1), (4, 1), (3, 1), (2, 1)),
+    ((40, 2), (40, 2), (3, 2), (1, 2)),
 )
 def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
     rng = np.random.default_rng(9)
@@ -314,14 +310,12 @@ NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
 
 @each_case(
     "tables, names, options, error, words",
-    [
-        (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
-        (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
-        (drawn(0), None, {"metric": "l2"}, OptionError, "l2 is for numbers, and the tables have categories"),
-        (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
-        (NINE, None, {"near": -1.0}, OutOfRange, "near"),
-        (NINE, None, {"k": 0}, OutOfRange, "k"),
-    ],
+    (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
+    (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
+    (drawn(0), None, {"metric": "l2"}, OptionError, "l2 is for numbers, and the tables have categories"),
+    (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
+    (NINE, None, {"near": -1.0}, OutOfRange, "near"),
+    (NINE, None, {"k": 0}, OutOfRange, "k"),
 )
 def test_what_is_wrong_is_named(tables, names, options, error, words) -> None:
     with pytest.raises(error, match=words):

@@ -377,12 +377,10 @@ def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
 
 @each_case(
     "column, kind",
-    [
-        (["A3", "12", "13"], "category"),
-        (["12", "13", "14"], "number"),
-        (["true", "false", "true"], "number"),
-        ([None, "", None], "empty"),
-    ],
+    (["A3", "12", "13"], "category"),
+    (["12", "13", "14"], "number"),
+    (["true", "false", "true"], "number"),
+    ([None, "", None], "empty"),
 )
 def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
     sides = {"x": [1, 0, 12], "y": [1, 2, 3]}
