@@ -64,13 +64,11 @@ def test_targets_are_found_among_labels_of_another_type_and_nothing_near_them_is
 
 @each_case(
     "scores, query, places",
-    [
-        ([2**53, 2**53 + 2], Query.DISCRETE, [0, None, None, None]),
-        ([0.5, 2.0**53], Query.DISCRETE, [1, None, None, None]),
-        ([1, 2**70], Query.DISCRETE, [None, None, 1, None]),
-        ([1, 2**70], Query.CONTINUOUS, [0, 0, 1, None]),
-        ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
-    ],
+    ([2**53, 2**53 + 2], Query.DISCRETE, [0, None, None, None]),
+    ([0.5, 2.0**53], Query.DISCRETE, [1, None, None, None]),
+    ([1, 2**70], Query.DISCRETE, [None, None, 1, None]),
+    ([1, 2**70], Query.CONTINUOUS, [0, 0, 1, None]),
+    ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
 )
 def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(scores, query, places) -> None:
     sample = Scores.of([scores[0]] * 40 + [scores[1]] * 8, [scores[1]] * 48, query)

@@ -33,15 +33,13 @@ def test_they_are_read_back_as_what_they_are_and_do_not_merge_nor_with_others():
 
 @each_case(
     "learned",
-    [
-        None,
-        {},
-        {"learner": 1, "n_taught": 4, "among": "all"},
-        {"learner": "boxes", "n_taught": -1, "among": "all"},
-        {"learner": "boxes", "n_taught": True, "among": "all"},
-        {"learner": "boxes", "n_taught": 4, "among": "none"},
-        {"learner": "boxes", "n_taught": 4, "among": {}},
-    ],
+    None,
+    {},
+    {"learner": 1, "n_taught": 4, "among": "all"},
+    {"learner": "boxes", "n_taught": -1, "among": "all"},
+    {"learner": "boxes", "n_taught": True, "among": "all"},
+    {"learner": "boxes", "n_taught": 4, "among": "none"},
+    {"learner": "boxes", "n_taught": 4, "among": {}},
 )
 def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned) -> None:
     with pytest.raises(InvalidCounts, match="learned"):

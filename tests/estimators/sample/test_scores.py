@@ -155,14 +155,12 @@ def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, f
 
 @each_case(
     "members, nonmembers",
-    [
-        (LABELS, 1 - LABELS),  # a score that is 0 or 1
-        (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
-        (MANY, RNG.integers(0, 2, 150)),  # not as many as there are scores
-        (MANY, np.zeros(200)),
-        (np.where(LABELS, 0.5, 0.25), LABELS),
-        (MANY, np.where(LABELS, 1.0, 0.5)),
-    ],
+    (LABELS, 1 - LABELS),  # a score that is 0 or 1
+    (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
+    (MANY, RNG.integers(0, 2, 150)),  # not as many as there are scores
+    (MANY, np.zeros(200)),
+    (np.where(LABELS, 0.5, 0.25), LABELS),
+    (MANY, np.where(LABELS, 1.0, 0.5)),
 )
 def test_what_may_be_a_score_is_not_taken_for_labels(members, nonmembers) -> None:
     assert Scores.of(members, nonmembers).n_members == 200

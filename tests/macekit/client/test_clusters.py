@@ -94,16 +94,14 @@ def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
 
 @each_case(
     "given, slug",
-    [
-        ({"cluster": "person"}, "bad-option"),
-        ({"cluster": ["a"] * 40}, "too-few-records"),
-        ({"cluster": range(39)}, "dimension-mismatch"),
-        ({"cluster": {"members": range(20)}}, "missing-field"),
-        ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
-        ({"cluster": [None] * 40}, "wrong-type"),
-        ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
-        ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
-    ],
+    ({"cluster": "person"}, "bad-option"),
+    ({"cluster": ["a"] * 40}, "too-few-records"),
+    ({"cluster": range(39)}, "dimension-mismatch"),
+    ({"cluster": {"members": range(20)}}, "missing-field"),
+    ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
+    ({"cluster": [None] * 40}, "wrong-type"),
+    ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
+    ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
 )
 def test_what_is_no_label_is_refused(given: dict[str, Any], slug: str) -> None:
     rng = np.random.default_rng(0)

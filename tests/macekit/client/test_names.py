@@ -105,11 +105,9 @@ def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_pat
 @pytest.mark.slow
 @each_case(
     "line, ends",
-    [
-        ("estimate scores.csv --threshold 0.9", 0),
-        ("report scores.csv --threshold 0.1", 1),
-        ("plan --expected 0.5 --threshold 0.1", 0),
-    ],
+    ("estimate scores.csv --threshold 0.9", 0),
+    ("report scores.csv --threshold 0.1", 1),
+    ("plan --expected 0.5 --threshold 0.1", 0),
 )
 def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
     line: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -157,13 +155,11 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
 @pytest.mark.usefixtures("quick")
 @each_case(
     "function, arguments",
-    [
-        (estimators.AssessOptions, {}),
-        (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
-        (estimators.plan_verdict, {"expected": 0.5}),
-        (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
-        (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
-    ],
+    (estimators.AssessOptions, {}),
+    (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
+    (estimators.plan_verdict, {"expected": 0.5}),
+    (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
+    (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
 )
 def test_the_library_takes_the_former_name_with_a_warning(function: Any, arguments: dict[str, Any]) -> None:
     current = function(**arguments, max_advantage=0.1)
@@ -240,13 +236,11 @@ def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> No
 
 @each_case(
     "line, nearest",
-    [
-        ("gate scores.csv --threshold 0.1", "--max-advantage"),
-        ("compare scores.csv --threshold 0.1", "--max-advantage"),
-        ("model --train a.csv --holdout b.csv --threshold 0.1", "--max-advantage"),
-        ("estimate scores.csv --max-advantge 0.1", "--max-advantage"),
-        ("risk scores.csv --treshold 0.1", "--threshold"),
-    ],
+    ("gate scores.csv --threshold 0.1", "--max-advantage"),
+    ("compare scores.csv --threshold 0.1", "--max-advantage"),
+    ("model --train a.csv --holdout b.csv --threshold 0.1", "--max-advantage"),
+    ("estimate scores.csv --max-advantge 0.1", "--max-advantage"),
+    ("risk scores.csv --treshold 0.1", "--threshold"),
 )
 def test_a_mistyped_option_names_the_nearest(line: str, nearest: str) -> None:
     assert f" is not an option; did you mean {nearest}?\n" in refused(line)

@@ -86,31 +86,29 @@ ROLES = {"score": "loss", "member": "is_train"}
 
 @each_case(
     "given, options, kind, field",
-    [
-        ([TABLE], ROLES | {"score": "los"}, "unknown-name", "score"),
-        ([pl.DataFrame(TABLE).lazy()], ROLES | {"score": "los"}, "unknown-name", "score"),
-        ([{"loss": MEMBERS, "label": MEMBERS > 0}], {"score": "loss"}, "missing-field", "member"),
-        ([TABLE | {"confidence": TABLE["loss"]}], {"member": "is_train"}, "missing-field", "score"),
-        ([TABLE], ROLES | {"score": 3}, "wrong-type", "score"),
-        ([TABLE | {"is_train": [True]}], ROLES, "dimension-mismatch", "member"),
-        ([TABLE | {"is_train": TABLE["id"]}], ROLES, "bad-records", "member"),
-        ([TABLE], ROLES | {"units": [1]}, "bad-option", "units"),
-        ([TABLE], ROLES | {"prior": 2}, "out-of-range", "prior"),
-        ([MEMBERS], {}, "missing-field", "nonmembers"),
-        ([], {}, "missing-field", "members"),
-        (SIDES, {"prior": 2.0}, "out-of-range", "prior"),
-        (SIDES, {"prior": float("nan")}, "out-of-range", "prior"),
-        (SIDES, {"prior": "much"}, "wrong-type", "prior"),
-        (SIDES, {"prior": object()}, "wrong-type", "prior"),
-        (SIDES, {"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
-        (SIDES, {"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
-        (SIDES, {"units": ["a"]}, "dimension-mismatch", "units"),
-        (SIDES, {"units": {"members": ["a"]}}, "missing-field", "units"),
-        (SIDES, {"units": {"member": ["a"]}}, "unknown-field", "members"),
-        (SIDES, {"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
-        (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
-        (SIDES, {"member": "is_train"}, "bad-option", "member"),
-    ],
+    ([TABLE], ROLES | {"score": "los"}, "unknown-name", "score"),
+    ([pl.DataFrame(TABLE).lazy()], ROLES | {"score": "los"}, "unknown-name", "score"),
+    ([{"loss": MEMBERS, "label": MEMBERS > 0}], {"score": "loss"}, "missing-field", "member"),
+    ([TABLE | {"confidence": TABLE["loss"]}], {"member": "is_train"}, "missing-field", "score"),
+    ([TABLE], ROLES | {"score": 3}, "wrong-type", "score"),
+    ([TABLE | {"is_train": [True]}], ROLES, "dimension-mismatch", "member"),
+    ([TABLE | {"is_train": TABLE["id"]}], ROLES, "bad-records", "member"),
+    ([TABLE], ROLES | {"units": [1]}, "bad-option", "units"),
+    ([TABLE], ROLES | {"prior": 2}, "out-of-range", "prior"),
+    ([MEMBERS], {}, "missing-field", "nonmembers"),
+    ([], {}, "missing-field", "members"),
+    (SIDES, {"prior": 2.0}, "out-of-range", "prior"),
+    (SIDES, {"prior": float("nan")}, "out-of-range", "prior"),
+    (SIDES, {"prior": "much"}, "wrong-type", "prior"),
+    (SIDES, {"prior": object()}, "wrong-type", "prior"),
+    (SIDES, {"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
+    (SIDES, {"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
+    (SIDES, {"units": ["a"]}, "dimension-mismatch", "units"),
+    (SIDES, {"units": {"members": ["a"]}}, "missing-field", "units"),
+    (SIDES, {"units": {"member": ["a"]}}, "unknown-field", "members"),
+    (SIDES, {"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
+    (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
+    (SIDES, {"member": "is_train"}, "bad-option", "member"),
 )
 def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(
     given: list[Any], options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
@@ -132,11 +130,9 @@ def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, 
 
 @each_case(
     "ask, given, options",
-    [
-        ("compare", [{"\ud800a": SIDES, "b": SIDES}], {}),
-        ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
-        ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
-    ],
+    ("compare", [{"\ud800a": SIDES, "b": SIDES}], {}),
+    ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
+    ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
 )
 def test_text_that_is_none_is_refused(
     ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
@@ -264,26 +260,24 @@ def test_a_file_that_is_called_npy_and_is_none_is_refused(tmp_path: Path) -> Non
 
 @each_case(
     "call, said",
-    [
-        (
-            lambda: macekit.estimate([1, 2], [3, 4], 0.1),
-            "estimate() takes members and nonmembers by position, and everything else by its name, such as "
-            "max_advantage=0.1 or prior=0.1",
-        ),
-        (
-            lambda: macekit.risk([1, 2], [3, 4], 0.1),
-            "risk() takes members and nonmembers by position, and everything else by its name, such as prior=0.1",
-        ),
-        (
-            lambda: macekit.plan(0.1),
-            "plan() takes nothing by position, and everything else by its name, such as max_advantage=0.1 or prior=0.1",
-        ),
-        (
-            lambda: macekit.audit_model(1, 2, 3, 4, 5, 0.1),
-            "audit_model() takes model and X_train and y_train and X_test and y_test by position, and everything else "
-            "by its name, such as max_advantage=0.1 or prior=0.1",
-        ),
-    ],
+    (
+        lambda: macekit.estimate([1, 2], [3, 4], 0.1),
+        "estimate() takes members and nonmembers by position, and everything else by its name, such as "
+        "max_advantage=0.1 or prior=0.1",
+    ),
+    (
+        lambda: macekit.risk([1, 2], [3, 4], 0.1),
+        "risk() takes members and nonmembers by position, and everything else by its name, such as prior=0.1",
+    ),
+    (
+        lambda: macekit.plan(0.1),
+        "plan() takes nothing by position, and everything else by its name, such as max_advantage=0.1 or prior=0.1",
+    ),
+    (
+        lambda: macekit.audit_model(1, 2, 3, 4, 5, 0.1),
+        "audit_model() takes model and X_train and y_train and X_test and y_test by position, and everything else "
+        "by its name, such as max_advantage=0.1 or prior=0.1",
+    ),
 )
 def test_an_argument_without_a_place_is_refused_with_its_possible_names(call: Any, said: str) -> None:
     with pytest.raises(TypeError) as raised:

@@ -256,11 +256,9 @@ SAMPLE = as_lists(*world())
 @pytest.mark.slow
 @each_case(
     "operation, asked",
-    [
-        ("plan", {"expected": 0.3, "width": 0.2}),
-        ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
-        ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
-    ],
+    ("plan", {"expected": 0.3, "width": 0.2}),
+    ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
+    ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
 )
 def test_a_plan_a_promise_and_limits(
     operation: str, asked: dict[str, Any], service: Running, mace: macekit.Mace

@@ -157,13 +157,11 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
 @pytest.mark.slow
 @each_case(
     "kind, body",
-    [
-        *product(
-            ["application/json"],
-            [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
-        ),
-        ("text/html", ANSWER),
-    ],
+    *product(
+        ["application/json"],
+        [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
+    ),
+    ("text/html", ANSWER),
 )
 def test_what_only_looks_like_an_answer_is_none(kind: str, body: bytes) -> None:
     problem, _ = refused((200, {"Content-Type": kind}, body))
@@ -262,13 +260,11 @@ NO_ADDRESSES = {
 
 @each_case(
     "why, given",
-    [
-        *((why, [url]) for why, every in NO_ADDRESSES.items() for url in every),
-        *(
-            ("key: need 16 or more", [HERE, key])
-            for key in ("", SECRET, f"{SECRET}-of\nmany-lines", f"{SECRET}-é-of-letters")
-        ),
-    ],
+    *((why, [url]) for why, every in NO_ADDRESSES.items() for url in every),
+    *(
+        ("key: need 16 or more", [HERE, key])
+        for key in ("", SECRET, f"{SECRET}-of\nmany-lines", f"{SECRET}-é-of-letters")
+    ),
 )
 def test_what_is_no_address_or_key_is_refused_at_once_and_not_repeated(why: str, given: list[str]) -> None:
     with pytest.raises(ValueError, match=why) as caught:

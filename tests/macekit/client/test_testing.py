@@ -105,11 +105,9 @@ def test_a_gate_that_is_open_is_no_pass() -> None:
 
 @each_case(
     "limit, members, options, kind, said",
-    [
-        (None, MEMBERS, {}, TypeError, "needs a number"),
-        (0.5, MEMBERS, {"max_advantage": 0.1}, TypeError, "first argument"),
-        (0.5, MEMBERS[:3], {}, macekit.MaceProblem, "member scores: got 3"),
-    ],
+    (None, MEMBERS, {}, TypeError, "needs a number"),
+    (0.5, MEMBERS, {"max_advantage": 0.1}, TypeError, "first argument"),
+    (0.5, MEMBERS[:3], {}, macekit.MaceProblem, "member scores: got 3"),
 )
 def test_what_cannot_be_asserted_is_an_error_and_no_failure(
     limit: Any, members: Any, options: dict[str, Any], kind: type[Exception], said: str

@@ -164,21 +164,19 @@ def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() 
 
 @each_case(
     "ask, kind, field",
-    [
-        (lambda theory: theory.dp(epsilon=-1), "out-of-range", "epsilon"),
-        (lambda theory: theory.dp(epsilon=float("nan")), "out-of-range", "epsilon"),
-        (lambda theory: theory.mip(["a", "b"]), "wrong-type", "draws"),
-        (lambda theory: theory.mip([0.1, float("nan")]), "not-finite", "draws"),
-        (lambda theory: theory.mip(np.zeros((2, 2, 2))), "bad-records", "draws"),
-        (lambda theory: theory.mip([0.1], column="a"), "bad-option", "column"),
-        (lambda theory: theory.mip({"a": [0.1]}, record=[1]), "bad-option", "record"),
-        (lambda theory: theory.mip({"a": [0.1]}, column="b"), "unknown-name", "column"),
-        (lambda theory: theory.mis([]), "too-few-records", "values"),
-        (lambda theory: theory.mis(iter("ab")), "wrong-type", "values"),
-        (lambda theory: theory.pmp_gaussian([[1.0], [2.0, 3.0]], **GAUSSIAN), "ragged-rows", "points"),
-        (lambda theory: theory.pmp_gaussian({"a": ["x"], "b": ["y"]}, **GAUSSIAN), "mixed-types", "points"),
-        (lambda theory: theory.mis_overfitting([1.0, 2.0]), "missing-field", "heldout_losses"),
-    ],
+    (lambda theory: theory.dp(epsilon=-1), "out-of-range", "epsilon"),
+    (lambda theory: theory.dp(epsilon=float("nan")), "out-of-range", "epsilon"),
+    (lambda theory: theory.mip(["a", "b"]), "wrong-type", "draws"),
+    (lambda theory: theory.mip([0.1, float("nan")]), "not-finite", "draws"),
+    (lambda theory: theory.mip(np.zeros((2, 2, 2))), "bad-records", "draws"),
+    (lambda theory: theory.mip([0.1], column="a"), "bad-option", "column"),
+    (lambda theory: theory.mip({"a": [0.1]}, record=[1]), "bad-option", "record"),
+    (lambda theory: theory.mip({"a": [0.1]}, column="b"), "unknown-name", "column"),
+    (lambda theory: theory.mis([]), "too-few-records", "values"),
+    (lambda theory: theory.mis(iter("ab")), "wrong-type", "values"),
+    (lambda theory: theory.pmp_gaussian([[1.0], [2.0, 3.0]], **GAUSSIAN), "ragged-rows", "points"),
+    (lambda theory: theory.pmp_gaussian({"a": ["x"], "b": ["y"]}, **GAUSSIAN), "mixed-types", "points"),
+    (lambda theory: theory.mis_overfitting([1.0, 2.0]), "missing-field", "heldout_losses"),
 )
 def test_what_cannot_be_asked_is_one_problem_here_and_there(
     ask: Any, kind: str, field: str, mace: macekit.Mace

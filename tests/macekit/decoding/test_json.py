@@ -120,10 +120,8 @@ NESTED = [
 
 @each_case(
     "body",
-    [
-        *(f'{{"{name}": {text}, "prior": 0.5}}' for name in sorted(COLUMNS) for text in NESTED),
-        '{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}',  # may not make up for each other's brackets
-    ],
+    *(f'{{"{name}": {text}, "prior": 0.5}}' for name in sorted(COLUMNS) for text in NESTED),
+    '{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}',  # may not make up for each other's brackets
 )
 def test_an_array_within_numbers_is_never_flattened(body: str) -> None:
     with pytest.raises(REFUSALS):

@@ -142,28 +142,26 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
 
 @each_case(
     "operation, parts, slug, words",
-    [
-        ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
-        ("gate", (LIMIT,), "missing-field", "holds no file; send scores"),
-        ("gate", (*SIDES, ("member", "x.csv", b"1")), "unknown-field", "did you mean 'members'?"),
-        ("gate", (*SIDES, SIDES[0]), "bad-option", "given twice"),
-        ("gate", (*SIDES, LIMIT, LIMIT), "bad-option", "query string: an option is given twice"),
-        ("gate", (*SIDES, ("scores", "s.csv", b"1")), "bad-option", "scores: holds both sides"),
-        ("gate", (*SIDES, ("max_advantag", None, b"1")), "unknown-field", "did you mean 'max_advantage'?"),
-        ("gate", (*SIDES, ("prior", None, b"\xff")), "bad-option", "is not UTF-8"),
-        ("gate", (*SIDES, ("prior", None, b"1" * 70_000)), "bad-option", "is longer than"),
-        ("gate", (SIDES[0], ("nonmembers", "n.csv", b"score\n1\nx\n")), None, "nonmember"),
-        ("gate", (("scores", "s.pkl", b"\x80\x04K\x01."),), "pickle", "scores: "),
-        ("check", (("train", "t.csv", b"a\n1\n"),), "missing-field", "holdout: is required"),
-        (
-            "check",
-            (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")),
-            "unsupported-media-type",
-            "train: ",
-        ),
-        ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
-        ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
-    ],
+    ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
+    ("gate", (LIMIT,), "missing-field", "holds no file; send scores"),
+    ("gate", (*SIDES, ("member", "x.csv", b"1")), "unknown-field", "did you mean 'members'?"),
+    ("gate", (*SIDES, SIDES[0]), "bad-option", "given twice"),
+    ("gate", (*SIDES, LIMIT, LIMIT), "bad-option", "query string: an option is given twice"),
+    ("gate", (*SIDES, ("scores", "s.csv", b"1")), "bad-option", "scores: holds both sides"),
+    ("gate", (*SIDES, ("max_advantag", None, b"1")), "unknown-field", "did you mean 'max_advantage'?"),
+    ("gate", (*SIDES, ("prior", None, b"\xff")), "bad-option", "is not UTF-8"),
+    ("gate", (*SIDES, ("prior", None, b"1" * 70_000)), "bad-option", "is longer than"),
+    ("gate", (SIDES[0], ("nonmembers", "n.csv", b"score\n1\nx\n")), None, "nonmember"),
+    ("gate", (("scores", "s.pkl", b"\x80\x04K\x01."),), "pickle", "scores: "),
+    ("check", (("train", "t.csv", b"a\n1\n"),), "missing-field", "holdout: is required"),
+    (
+        "check",
+        (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")),
+        "unsupported-media-type",
+        "train: ",
+    ),
+    ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
+    ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
 )
 def test_what_is_wrong_is_said_of_its_part(
     operation: str, parts: Sequence[Part], slug: str | None, words: str
@@ -176,19 +174,17 @@ def test_what_is_wrong_is_said_of_its_part(
 
 @each_case(
     "body, words",
-    [
-        (b"", "does not begin with its boundary"),
-        (b"score\n1\n", "does not begin with its boundary"),
-        (b"--\r\n", "does not begin with its boundary"),
-        (b"--x\r\n\r\n\r\n--x--", "no end of its headers"),
-        (b'--x\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--x--', "has no name"),
-        (b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--", "has no name"),
-        (b"--x\r\n" + b"A: b\r\n" * 3000 + b"\r\n1\r\n--x--", "no end of its headers"),
-        (
-            b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--x--',
-            "transfer encoding",
-        ),
-    ],
+    (b"", "does not begin with its boundary"),
+    (b"score\n1\n", "does not begin with its boundary"),
+    (b"--\r\n", "does not begin with its boundary"),
+    (b"--x\r\n\r\n\r\n--x--", "no end of its headers"),
+    (b'--x\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--x--', "has no name"),
+    (b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--", "has no name"),
+    (b"--x\r\n" + b"A: b\r\n" * 3000 + b"\r\n1\r\n--x--", "no end of its headers"),
+    (
+        b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--x--',
+        "transfer encoding",
+    ),
 )
 def test_what_is_no_form_is_refused(body: bytes, words: str) -> None:
     assert words in refusal("gate", body)[1]

@@ -181,11 +181,9 @@ def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
 
 test_shapes_that_are_none_are_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
-        (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),
-        (lambda: mip.Gaussian([1.0, -1.0]), OutOfRange, "above 0"),
-        (lambda: mip.Gaussian([1.0, inf]), NotFinite, None),
-        (lambda: mip.Gaussian([]), TooFewRecords, None),
-    ],
+    (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
+    (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),
+    (lambda: mip.Gaussian([1.0, -1.0]), OutOfRange, "above 0"),
+    (lambda: mip.Gaussian([1.0, inf]), NotFinite, None),
+    (lambda: mip.Gaussian([]), TooFewRecords, None),
 )

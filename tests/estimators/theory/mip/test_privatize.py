@@ -36,11 +36,9 @@ METHODS = {
 @pytest.mark.slow
 @each_case(
     "fit, method",
-    [
-        *(("mean", method) for method in METHODS),
-        *(("median", method) for method in ("swaps", "draws")),
-        *(("ols", method) for method in ("swaps, laplace", "moment")),
-    ],
+    *(("mean", method) for method in METHODS),
+    *(("median", method) for method in ("swaps", "draws")),
+    *(("ols", method) for method in ("swaps, laplace", "moment")),
 )
 def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     released = mip.privatize(FITS[fit], POINTS, 0.15, seed=3, method=METHODS[method])

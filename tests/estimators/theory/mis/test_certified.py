@@ -194,13 +194,11 @@ def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its
 
 test_counts_that_are_none_are_refused = refusals(
     "ask, error",
-    [
-        (lambda: Tally.of_values([]), TooFewRecords),
-        (lambda: Tally.of_counts([]), TooFewRecords),
-        (lambda: Tally.of_counts([0, 0]), TooFewRecords),
-        (lambda: Tally.of_counts([1.5, 2]), InvalidCounts),
-        (lambda: Tally.of_counts([-1, 2]), InvalidCounts),
-        (lambda: Tally.of_counts([float("nan")]), InvalidCounts),
-        (lambda: Tally.of_counts([3, 0, 2], 2), OutOfRange),
-    ],
+    (lambda: Tally.of_values([]), TooFewRecords),
+    (lambda: Tally.of_counts([]), TooFewRecords),
+    (lambda: Tally.of_counts([0, 0]), TooFewRecords),
+    (lambda: Tally.of_counts([1.5, 2]), InvalidCounts),
+    (lambda: Tally.of_counts([-1, 2]), InvalidCounts),
+    (lambda: Tally.of_counts([float("nan")]), InvalidCounts),
+    (lambda: Tally.of_counts([3, 0, 2], 2), OutOfRange),
 )

@@ -62,15 +62,13 @@ def test_the_sentence_names_the_attack_or_that_there_is_none() -> None:
 
 @each_case(
     "outputs, error, says",
-    [
-        ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
-        ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),
-        ([[0.5, 0.6], [0.5, 0.6]], NotDistribution, "sum to 1.2, need 1, for a nonmember"),
-        ([[1.5, 0.5], [-0.5, 0.5]], NotDistribution, "negative, for a member"),
-        ([["a", "b"]], MaceError, "need numbers"),
-        ([[np.nan, 1.0]], MaceError, "not finite"),
-        ([], MaceError, "at least one row"),
-    ],
+    ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
+    ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),
+    ([[0.5, 0.6], [0.5, 0.6]], NotDistribution, "sum to 1.2, need 1, for a nonmember"),
+    ([[1.5, 0.5], [-0.5, 0.5]], NotDistribution, "negative, for a member"),
+    ([["a", "b"]], MaceError, "need numbers"),
+    ([[np.nan, 1.0]], MaceError, "not finite"),
+    ([], MaceError, "at least one row"),
 )
 def test_what_are_no_two_laws_is_refused(outputs, error, says) -> None:
     with pytest.raises(error, match=says) as refused:

@@ -106,16 +106,14 @@ def test_the_limit_by_the_mean_holds_as_often_as_it_says(rng):
 
 test_bad_input_is_refused = refusals(
     "ask, error",
-    [
-        (lambda: overfitting([], [1.0]), TooFewRecords),
-        (lambda: overfitting([1.0], []), TooFewRecords),
-        (lambda: overfitting([np.nan], [1.0]), NotFinite),
-        (lambda: overfitting([1.0], [0.0, -np.finfo(float).max]), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], thresholds=[]), TooFewRecords),
-        (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
-        # the mean of losses below 0 vouches for nothing
-        (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
-    ],
+    (lambda: overfitting([], [1.0]), TooFewRecords),
+    (lambda: overfitting([1.0], []), TooFewRecords),
+    (lambda: overfitting([np.nan], [1.0]), NotFinite),
+    (lambda: overfitting([1.0], [0.0, -np.finfo(float).max]), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], thresholds=[]), TooFewRecords),
+    (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
+    # the mean of losses below 0 vouches for nothing
+    (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
 )

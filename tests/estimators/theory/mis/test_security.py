@@ -158,21 +158,16 @@ def test_records_needed_is_the_least_number_that_suffices(gamma):
 
 test_bad_input_is_refused = refusals(
     "ask, error",
-    [
-        (lambda: worst_delta([0.5, 0.6], 10), NotDistribution),
-        *((lambda n=n: worst_delta([0.5, 0.5], n), OutOfRange) for n in (0, 2.5, 10**16)),
-        *(
-            (lambda gamma=gamma: worst_delta([0.5, 0.5], 10, gamma), OutOfRange)
-            for gamma in (0.0, -1.0, np.inf)
-        ),
-        (lambda: records_needed([0.5, 0.5], 1.1), OutOfRange),
-        (lambda: divergence([0.5, 0.5], [0.5, 0.4]), NotDistribution),
-        (lambda: divergence([0.5, 0.5], [1.5, -0.5]), NotDistribution),
-        (lambda: divergence([0.5, 0.5], [np.nan, 1.0]), NotFinite),
-        (lambda: divergence([0.5, 0.5], []), TooFewRecords),
-        (lambda: divergence([0.5, 0.5], [1.0]), DimensionMismatch),
-        *((lambda bad=bad: gamma_of(bad), OutOfRange) for bad in (0.0, 1.0, np.nan)),
-    ],
+    (lambda: worst_delta([0.5, 0.6], 10), NotDistribution),
+    *((lambda n=n: worst_delta([0.5, 0.5], n), OutOfRange) for n in (0, 2.5, 10**16)),
+    *((lambda gamma=gamma: worst_delta([0.5, 0.5], 10, gamma), OutOfRange) for gamma in (0.0, -1.0, np.inf)),
+    (lambda: records_needed([0.5, 0.5], 1.1), OutOfRange),
+    (lambda: divergence([0.5, 0.5], [0.5, 0.4]), NotDistribution),
+    (lambda: divergence([0.5, 0.5], [1.5, -0.5]), NotDistribution),
+    (lambda: divergence([0.5, 0.5], [np.nan, 1.0]), NotFinite),
+    (lambda: divergence([0.5, 0.5], []), TooFewRecords),
+    (lambda: divergence([0.5, 0.5], [1.0]), DimensionMismatch),
+    *((lambda bad=bad: gamma_of(bad), OutOfRange) for bad in (0.0, 1.0, np.nan)),
 )
 
 
