@@ -48,15 +48,13 @@ def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(
 @pytest.mark.slow
 @each_case(
     "more, words",
-    [
-        ({"max_advantage": 0.7, "confidence": 0.9}, "max_advantage is not as it was declared"),
-        ({"max_advantage": 0.6}, "confidence is not as it was declared"),
-        ({**LIMITS, "seed": 1}, "seed is not as it was declared"),
-        ({**LIMITS, "max_epsilon": 5}, "max_epsilon is not as it was declared"),
-        ({**LIMITS, "estimator": {"kind": "histogram", "bins": 9}}, "estimator is not as it was declared"),
-        ({**LIMITS, "members": SCORES["members"][1:]}, "n_members was declared as 400, and 399 came"),
-        ({"max_advantage": 0.6, "anytime": True}, "declaration"),
-    ],
+    ({"max_advantage": 0.7, "confidence": 0.9}, "max_advantage is not as it was declared"),
+    ({"max_advantage": 0.6}, "confidence is not as it was declared"),
+    ({**LIMITS, "seed": 1}, "seed is not as it was declared"),
+    ({**LIMITS, "max_epsilon": 5}, "max_epsilon is not as it was declared"),
+    ({**LIMITS, "estimator": {"kind": "histogram", "bins": 9}}, "estimator is not as it was declared"),
+    ({**LIMITS, "members": SCORES["members"][1:]}, "n_members was declared as 400, and 399 came"),
+    ({"max_advantage": 0.6, "anytime": True}, "declaration"),
 )
 def test_any_other_question_is_refused(more: dict[str, Any], words: str, declared: dict[str, Any]) -> None:
     reply = gate(**more, declaration=declared)

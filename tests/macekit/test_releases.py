@@ -114,17 +114,15 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
 @pytest.mark.slow
 @each_case(
     "limits, status, sentence",
-    [
-        (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
-        (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
-        (
-            ("--max-advantage", "0.05"),
-            1,
-            "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
-        ),
-        (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
-        ((), 0, "the advantage at 'epoch_20' "),
-    ],
+    (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
+    (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
+    (
+        ("--max-advantage", "0.05"),
+        1,
+        "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
+    ),
+    (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
+    ((), 0, "the advantage at 'epoch_20' "),
 )
 def test_the_exit_status_of_a_series_is_its_decision(
     limits: tuple[str, ...], status: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -190,10 +188,8 @@ def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.slow
 @each_case(
     "operation, queries, charts, words",
-    [
-        ("compare-releases", PAIRS, ["ranking", "differences"], "Riskiest query"),
-        ("series", EPOCHS, ["steps"], "By itself at most"),
-    ],
+    ("compare-releases", PAIRS, ["ranking", "differences"], "Riskiest query"),
+    ("series", EPOCHS, ["steps"], "By itself at most"),
 )
 def test_both_have_reports_with_pictures(
     operation: str, queries: dict[str, Any], charts: list[str], words: str
@@ -220,23 +216,16 @@ def test_the_words_below_a_frontier_name_its_columns() -> None:
 
 @each_case(
     "ask, releases, options, words",
-    [
-        ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
-        (
-            "compare_releases",
-            {"a": {"loss": PAIR, "margin": PAIR}},
-            EMPTY,
-            "queries: all are of one, 'a'; need at least 2",
-        ),
-        ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
-        ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
-        (
-            "advantage_series",
-            {"a": VECTORS, "b": PAIRS["table"]},
-            EMPTY,
-            "got vectors, need one number a record",
-        ),
-    ],
+    ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
+    (
+        "compare_releases",
+        {"a": {"loss": PAIR, "margin": PAIR}},
+        EMPTY,
+        "queries: all are of one, 'a'; need at least 2",
+    ),
+    ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
+    ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
+    ("advantage_series", {"a": VECTORS, "b": PAIRS["table"]}, EMPTY, "got vectors, need one number a record"),
 )
 def test_what_is_wrong_is_said(ask: str, releases: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(MaceProblem, match=words):

@@ -262,26 +262,21 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
 
 @each_case(
     "values, kind, match",
-    [
-        (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
-        (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
-        (["0.5", "inf"], NotFinite, "row 1"),
-        (["a", "", "b"], NotFinite, "row 1 is missing"),
-        (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
-        (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
-        (['"0,5"', '"0,6"'], MaceError, "decimal point"),
-        (["5", "1e999"], NotFinite, "row 1"),
-        (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
-        *(
-            (["1", "2", "3", odd, "5"], MaceError, "row 3 is ")
-            for odd in ("#N/A", ".", "?", "-", "1 234", "<5")
-        ),
-        (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
-        (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
-        (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
-        (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
-        (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
-    ],
+    (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
+    (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
+    (["0.5", "inf"], NotFinite, "row 1"),
+    (["a", "", "b"], NotFinite, "row 1 is missing"),
+    (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
+    (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
+    (['"0,5"', '"0,6"'], MaceError, "decimal point"),
+    (["5", "1e999"], NotFinite, "row 1"),
+    (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
+    *((["1", "2", "3", odd, "5"], MaceError, "row 3 is ") for odd in ("#N/A", ".", "?", "-", "1 234", "<5")),
+    (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
+    (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
+    (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
+    (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
+    (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
 )
 def test_what_was_meant_as_a_number_and_is_none_names_its_row(
     values: list[str], kind: type, match: str
@@ -292,20 +287,18 @@ def test_what_was_meant_as_a_number_and_is_none_names_its_row(
 
 @each_case(
     "body, slug, match",
-    [
-        (b"", "incomplete-body", "empty"),
-        (b"\n\n", "incomplete-body", "empty"),
-        (b"\xef\xbb\xbf", "incomplete-body", "empty"),
-        (b"0.5,1\n0.6,0\n", "missing-field", "header"),
-        (b"score,member\n0.5,1\n0.5,1,s3cret\n", "malformed-body", "row 1 has 3 values, the header 2"),
-        (b"score,member\n0.5\n", "malformed-body", "row 0 has 1 values"),
-        (b'"score,member\n0.5,1\n', "malformed-body", "quotes"),
-        (b"sc\xffre,member\n0.5,1\n", "malformed-body", "not UTF-8"),
-        (b"score,member\n\xff,1\n", "malformed-body", "CSV"),
-        ("score,member\n0.5,1\n".encode("utf-16"), "malformed-body", "not UTF-8"),
-        (b"x" * 2**20, "malformed-body", "longer"),
-        (b"score,member\n" + b"1" * 2**21 + b",1\n", "malformed-body", "CSV"),
-    ],
+    (b"", "incomplete-body", "empty"),
+    (b"\n\n", "incomplete-body", "empty"),
+    (b"\xef\xbb\xbf", "incomplete-body", "empty"),
+    (b"0.5,1\n0.6,0\n", "missing-field", "header"),
+    (b"score,member\n0.5,1\n0.5,1,s3cret\n", "malformed-body", "row 1 has 3 values, the header 2"),
+    (b"score,member\n0.5\n", "malformed-body", "row 0 has 1 values"),
+    (b'"score,member\n0.5,1\n', "malformed-body", "quotes"),
+    (b"sc\xffre,member\n0.5,1\n", "malformed-body", "not UTF-8"),
+    (b"score,member\n\xff,1\n", "malformed-body", "CSV"),
+    ("score,member\n0.5,1\n".encode("utf-16"), "malformed-body", "not UTF-8"),
+    (b"x" * 2**20, "malformed-body", "longer"),
+    (b"score,member\n" + b"1" * 2**21 + b",1\n", "malformed-body", "CSV"),
 )
 def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
     problem = refusal(body, CSV)

@@ -122,34 +122,28 @@ def test_lower_losses_are_higher_scores() -> None:
 
 @each_case(
     "file, tool, words",
-    [
-        (
-            "leakpro_counts.json",
-            None,
-            "LeakPro's summary, without the score of each record: take data_objects",
-        ),
-        ("leakpro_counts.json", "leakpro", "LeakPro's summary, without the score of each record"),
-        (
-            "leakpro_counts.json",
-            "art",
-            "no scores of ART: need inferred_train and inferred_test, or attack_proba",
-        ),
-        (
-            "privacyguard_summary.json",
-            None,
-            "PrivacyGuard's summary, without the score of each record: write json",
-        ),
-        ("sacro_ml.json", None, "stands beside it, in report_arrays_"),
-        ("attack_result_average_dp.npz", None, "several models .* take exp/attack_result_N.npz"),
-        ("jax_privacy.npz", "leakpro", "this is JAX-Privacy's result, not LeakPro's; name jax-privacy"),
-        ("jax_privacy.npz", "jax-privaci", "did you mean jax-privacy"),
-        (
-            "tf_privacy.pickle",
-            None,
-            "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = ",
-        ),
-        ("make.py", None, "neither JSON nor NPZ"),
-    ],
+    ("leakpro_counts.json", None, "LeakPro's summary, without the score of each record: take data_objects"),
+    ("leakpro_counts.json", "leakpro", "LeakPro's summary, without the score of each record"),
+    (
+        "leakpro_counts.json",
+        "art",
+        "no scores of ART: need inferred_train and inferred_test, or attack_proba",
+    ),
+    (
+        "privacyguard_summary.json",
+        None,
+        "PrivacyGuard's summary, without the score of each record: write json",
+    ),
+    ("sacro_ml.json", None, "stands beside it, in report_arrays_"),
+    ("attack_result_average_dp.npz", None, "several models .* take exp/attack_result_N.npz"),
+    ("jax_privacy.npz", "leakpro", "this is JAX-Privacy's result, not LeakPro's; name jax-privacy"),
+    ("jax_privacy.npz", "jax-privaci", "did you mean jax-privacy"),
+    (
+        "tf_privacy.pickle",
+        None,
+        "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = ",
+    ),
+    ("make.py", None, "neither JSON nor NPZ"),
 )
 def test_what_has_no_scores_says_what_to_save(file: str, tool: str | None, words: str) -> None:
     problem = refusal(PEERS_FOLDER / file, tool)
@@ -222,35 +216,28 @@ WHOLE = (PEERS_FOLDER / "leakpro.json").read_bytes()
 
 @each_case(
     "media_type, data, kind, words",
-    [
-        (JSON, WHOLE[:3000], "incomplete-body", "ended before"),
-        (JSON, b"[1, 2]", "malformed-body", "no object"),
-        (JSON, deep(), "malformed-body", "nested deeper"),
-        (NPZ, (PEERS_FOLDER / "art.npz").read_bytes()[:400], "malformed-body", "not NPZ"),
-        (NPZ, canaries(np.zeros(LIMIT), np.zeros(9)), "too-large", "expand to more than 1048576"),
-        (JSON, leakpro([0.1, float("nan")], [1, 0]), "not-finite", "signal_values: record 1"),
-        (JSON, leakpro([0.1, None], [1, 0]), "mixed-types", "signal_values: record 1 is missing"),
-        (JSON, leakpro(["a", "b"], [1, 0]), "wrong-type", "signal_values: need numbers"),
-        (JSON, leakpro([0.1, 0.2], [1, 2]), "wrong-type", "true_labels: need 1 for each member"),
-        (JSON, leakpro([0.1, 0.2], [1, 0, 0]), "dimension-mismatch", "has 2 values, true_labels has 3"),
-        (JSON, leakpro([0.1, 0.2], [1, 1]), "too-few-records", "one side only"),
-        (
-            JSON,
-            leakpro([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1]], [1, 0]),
-            "dimension-mismatch",
-            "one number a record",
-        ),
-        (NPZ, canaries([0.1, np.inf], [0.2]), "not-finite", "in_canary_scores: record 1"),
-        (NPZ, canaries([[1.0, 2.0]], [[3.0, 4.0]]), "dimension-mismatch", "sum to one"),
-        (NPZ, canaries([], [0.2]), "too-few-records", "one side only"),
-        (NPZ, npz(nothing=np.zeros(3)), "bad-records", "it holds 'nothing'"),
-        (
-            JSON,
-            json.dumps({"a": {"instance_0": individuals(1, 0), "instance_1": individuals(0, 1)}}).encode(),
-            "bad-records",
-            "holds 2 results of SACRO-ML",
-        ),
-    ],
+    (JSON, WHOLE[:3000], "incomplete-body", "ended before"),
+    (JSON, b"[1, 2]", "malformed-body", "no object"),
+    (JSON, deep(), "malformed-body", "nested deeper"),
+    (NPZ, (PEERS_FOLDER / "art.npz").read_bytes()[:400], "malformed-body", "not NPZ"),
+    (NPZ, canaries(np.zeros(LIMIT), np.zeros(9)), "too-large", "expand to more than 1048576"),
+    (JSON, leakpro([0.1, float("nan")], [1, 0]), "not-finite", "signal_values: record 1"),
+    (JSON, leakpro([0.1, None], [1, 0]), "mixed-types", "signal_values: record 1 is missing"),
+    (JSON, leakpro(["a", "b"], [1, 0]), "wrong-type", "signal_values: need numbers"),
+    (JSON, leakpro([0.1, 0.2], [1, 2]), "wrong-type", "true_labels: need 1 for each member"),
+    (JSON, leakpro([0.1, 0.2], [1, 0, 0]), "dimension-mismatch", "has 2 values, true_labels has 3"),
+    (JSON, leakpro([0.1, 0.2], [1, 1]), "too-few-records", "one side only"),
+    (JSON, leakpro([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1]], [1, 0]), "dimension-mismatch", "one number a record"),
+    (NPZ, canaries([0.1, np.inf], [0.2]), "not-finite", "in_canary_scores: record 1"),
+    (NPZ, canaries([[1.0, 2.0]], [[3.0, 4.0]]), "dimension-mismatch", "sum to one"),
+    (NPZ, canaries([], [0.2]), "too-few-records", "one side only"),
+    (NPZ, npz(nothing=np.zeros(3)), "bad-records", "it holds 'nothing'"),
+    (
+        JSON,
+        json.dumps({"a": {"instance_0": individuals(1, 0), "instance_1": individuals(0, 1)}}).encode(),
+        "bad-records",
+        "holds 2 results of SACRO-ML",
+    ),
 )
 def test_a_file_that_cannot_be_used_says_where_and_why(
     media_type: str, data: bytes, kind: str, words: str

@@ -99,8 +99,7 @@ def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -
 
 
 @each_case(
-    "text, value",
-    [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")],
+    "text, value", [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")]
 )
 def test_a_number_without_a_zero_before_its_point_is_one(text: str, value: object) -> None:
     assert parse_value({"prior": text}) == {"prior": value}

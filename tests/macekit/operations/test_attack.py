@@ -24,15 +24,13 @@ def ask(accept: str = JSON, **question: object) -> Any:
 @pytest.mark.slow
 @each_case(
     "asked, rule",
-    [
-        ({"threshold": 0.5}, ThresholdRule(0.5)),
-        ({"kind": "threshold", "threshold": 0.5, "side": "below"}, ThresholdRule(0.5, "below")),
-        ({"threshold": 0.5, "chosen_before": False}, ThresholdRule(0.5, chosen_before=False)),
-        ({"kind": "top"}, TopRule()),
-        ({"records": 20, "side": "below"}, TopRule(20, "below")),
-        ({"quantile": 0.5}, QuantileRule(0.5)),
-        ({"kind": "quantile", "quantile": 0.9, "of": "nonmembers"}, QuantileRule(0.9, "nonmembers")),
-    ],
+    ({"threshold": 0.5}, ThresholdRule(0.5)),
+    ({"kind": "threshold", "threshold": 0.5, "side": "below"}, ThresholdRule(0.5, "below")),
+    ({"threshold": 0.5, "chosen_before": False}, ThresholdRule(0.5, chosen_before=False)),
+    ({"kind": "top"}, TopRule()),
+    ({"records": 20, "side": "below"}, TopRule(20, "below")),
+    ({"quantile": 0.5}, QuantileRule(0.5)),
+    ({"kind": "quantile", "quantile": 0.9, "of": "nonmembers"}, QuantileRule(0.9, "nonmembers")),
 )
 def test_the_answer_has_the_librarys_numbers(asked: dict[str, object], rule: AttackRule) -> None:
     answer = ask(**SCORES, rule=asked, prior=0.3, confidence=0.9, seed=4)
@@ -120,14 +118,12 @@ UNDEFINED = {"metrics": [{"coefficients": {"a11": 1, "b10": 1}}]}
 
 @each_case(
     "question, kind, field, text",
-    [
-        *(({**SCORES, "rule": rule}, *problem) for rule, *problem in REFUSED_RULES),
-        (SCORES, "bad-records", "members", "members: need guesses, true or false"),
-        (VECTORS | CUT, "bad-records", "members", "cuts one number a record, got vectors"),
-        (TEXT | CUT, "bad-records", "members", "cuts numbers, got text"),
-        (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
-        (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
-    ],
+    *(({**SCORES, "rule": rule}, *problem) for rule, *problem in REFUSED_RULES),
+    (SCORES, "bad-records", "members", "members: need guesses, true or false"),
+    (VECTORS | CUT, "bad-records", "members", "cuts one number a record, got vectors"),
+    (TEXT | CUT, "bad-records", "members", "cuts numbers, got text"),
+    (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
+    (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
 )
 def test_each_thing_that_is_wrong_is_one_clear_refusal(
     question: dict[str, object], kind: str, field: str, text: str

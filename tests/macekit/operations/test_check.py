@@ -101,16 +101,14 @@ def test_a_report_states_both() -> None:
 
 @each_case(
     "sides, name, words",
-    [
-        (SIDES, "other", "control: train has no column 'other'"),
-        (SIDES, "site", "control: column 'site' of train holds no numbers"),
-        ([SIDES[0], HOLDOUT], "other_model", "control: holdout has no column 'other_model'"),
-        (
-            [SIDES[0], HOLDOUT | {"other_model": np.where(np.arange(N) == 3, np.nan, 0.5)}],
-            "other_model",
-            "control: row 3 of holdout has no value in column 'other_model'",
-        ),
-    ],
+    (SIDES, "other", "control: train has no column 'other'"),
+    (SIDES, "site", "control: column 'site' of train holds no numbers"),
+    ([SIDES[0], HOLDOUT], "other_model", "control: holdout has no column 'other_model'"),
+    (
+        [SIDES[0], HOLDOUT | {"other_model": np.where(np.arange(N) == 3, np.nan, 0.5)}],
+        "other_model",
+        "control: row 3 of holdout has no value in column 'other_model'",
+    ),
 )
 def test_a_control_score_that_cannot_be_used_is_named(sides: Any, name: str, words: str) -> None:
     with pytest.raises(MaceProblem, match=words):

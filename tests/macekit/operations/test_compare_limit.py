@@ -80,10 +80,8 @@ def test_rows_that_belong_together_are_judged_by_whole_clusters() -> None:
 
 @each_case(
     "queries, options",
-    [
-        ({"a": ([[0.1, k] for k in range(20)], [[0.2, k] for k in range(20)])} | QUERIES, {}),
-        (QUERIES, {"estimator": {"kind": "learned"}}),
-    ],
+    ({"a": ([[0.1, k] for k in range(20)], [[0.2, k] for k in range(20)])} | QUERIES, {}),
+    (QUERIES, {"estimator": {"kind": "learned"}}),
 )
 def test_a_learned_score_is_refused_by_name(queries: dict[str, Any], options: dict[str, Any]) -> None:
     with pytest.raises(
@@ -196,14 +194,12 @@ def test_people_of_several_rows_are_one_person_in_every_group() -> None:
 
 @each_case(
     "kind, field, question",
-    [
-        ("missing-field", "groups", {"groups": None, "max_group_advantage": 0.3}),
-        ("bad-option", "groups", {}),
-        ("bad-option", "groups", {"max_group_advantage": 0.3, "paired": False}),
-        ("out-of-range", "max_group_advantage", {"max_group_advantage": 2}),
-        ("dimension-mismatch", "groups", {"groups": ["a"], "max_group_advantage": 0.3}),
-        ("bad-option", "max_group_advantage", {"max_group_advantage": 0.3, "estimator": {"kind": "learned"}}),
-    ],
+    ("missing-field", "groups", {"groups": None, "max_group_advantage": 0.3}),
+    ("bad-option", "groups", {}),
+    ("bad-option", "groups", {"max_group_advantage": 0.3, "paired": False}),
+    ("out-of-range", "max_group_advantage", {"max_group_advantage": 2}),
+    ("dimension-mismatch", "groups", {"groups": ["a"], "max_group_advantage": 0.3}),
+    ("bad-option", "max_group_advantage", {"max_group_advantage": 0.3, "estimator": {"kind": "learned"}}),
 )
 def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
     kind: str, field: str, question: dict[str, Any]

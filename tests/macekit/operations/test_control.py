@@ -164,11 +164,9 @@ def test_a_model_in_python_takes_the_scores_of_another_that_saw_neither_side() -
 
 @each_case(
     "scores, words",
-    [
-        (np.zeros(2 * N), "control: need two arrays"),
-        ((np.zeros(N), np.zeros(N - 1)), f"control: got {N - 1} scores for {N} rows of X_test"),
-        ((np.zeros(N + 1), np.zeros(N)), f"control: got {N + 1} scores for {N} rows of X_train"),
-    ],
+    (np.zeros(2 * N), "control: need two arrays"),
+    ((np.zeros(N), np.zeros(N - 1)), f"control: got {N - 1} scores for {N} rows of X_test"),
+    ((np.zeros(N + 1), np.zeros(N)), f"control: got {N + 1} scores for {N} rows of X_train"),
 )
 def test_scores_of_a_control_that_do_not_fit_the_rows_are_refused(scores: Any, words: str) -> None:
     train, holdout = predicted(2, 0.0)
@@ -182,10 +180,8 @@ def test_scores_of_a_control_that_do_not_fit_the_rows_are_refused(scores: Any, w
 
 @each_case(
     "options, words",
-    [
-        ({"control": "other"}, "control: train has no column 'other'"),
-        ({"control": "name"}, "control: column 'name' of train holds no numbers"),
-    ],
+    ({"control": "other"}, "control: train has no column 'other'"),
+    ({"control": "name"}, "control: column 'name' of train holds no numbers"),
 )
 def test_a_control_column_that_cannot_be_used_is_named_in_audits(options: dict[str, Any], words: str) -> None:
     train, holdout, released = drifted(5, 0.0)

@@ -98,15 +98,10 @@ def test_a_report_draws_how_right_a_list_is() -> None:
 
 test_what_cannot_be_listed_is_refused = refusals(
     "ask, words",
-    [
-        (
-            lambda: macekit.exposed(counts={"members": [9, 9], "nonmembers": [9, 9]}),
-            "counts: hold no records",
-        ),
-        (lambda: macekit.exposed(MEMBERS, NONMEMBERS, cluster=[*range(1100)]), "does not allow for clusters"),
-        (lambda: macekit.exposed(["a"] * 9, ["b"] * 9), "no order"),
-        (lambda: macekit.exposed(np.ones((9, 2)), np.zeros((9, 2))), "vectors"),
-        (lambda: macekit.exposed(MEMBERS, NONMEMBERS, max_false_share=0), "max_false_share"),
-    ],
+    (lambda: macekit.exposed(counts={"members": [9, 9], "nonmembers": [9, 9]}), "counts: hold no records"),
+    (lambda: macekit.exposed(MEMBERS, NONMEMBERS, cluster=[*range(1100)]), "does not allow for clusters"),
+    (lambda: macekit.exposed(["a"] * 9, ["b"] * 9), "no order"),
+    (lambda: macekit.exposed(np.ones((9, 2)), np.zeros((9, 2))), "vectors"),
+    (lambda: macekit.exposed(MEMBERS, NONMEMBERS, max_false_share=0), "max_false_share"),
     error=MaceProblem,
 )

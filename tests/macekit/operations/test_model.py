@@ -183,16 +183,11 @@ def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
 
 @each_case(
     "further, field",
-    [
-        ({"planted": side(0, PROBABILITIES)}, "spared"),
-        ({"spared": side(0, PROBABILITIES)}, "planted"),
-        ({"copies": 2}, "planted"),
-        ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
-        (
-            dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}),
-            "predictions",
-        ),
-    ],
+    ({"planted": side(0, PROBABILITIES)}, "spared"),
+    ({"spared": side(0, PROBABILITIES)}, "planted"),
+    ({"copies": 2}, "planted"),
+    ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
+    (dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}), "predictions"),
 )
 def test_planted_records_without_what_belongs_to_them_are_refused(
     further: dict[str, Any], field: str
@@ -205,14 +200,12 @@ def test_planted_records_without_what_belongs_to_them_are_refused(
 
 @each_case(
     "change, detail",
-    [
-        ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
-        ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
-        ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
-        ({"p_0": [-0.5] * COUNT}, "train: outputs: record 0 has a number below 0"),
-        ({"y": [0] * COUNT}, "'label' and 'y' could be"),
-        ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
-    ],
+    ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
+    ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
+    ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
+    ({"p_0": [-0.5] * COUNT}, "train: outputs: record 0 has a number below 0"),
+    ({"y": [0] * COUNT}, "'label' and 'y' could be"),
+    ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
 )
 def test_what_cannot_be_predictions_is_refused_with_what_to_do(change: dict[str, Any], detail: str) -> None:
     body = both(PROBABILITIES, outputs="probabilities")

@@ -241,13 +241,11 @@ def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_ac
 
 @each_case(
     "kind, field, question",
-    [
-        ("missing-field", "groups", {**OF_GROUPS, "groups": None, "max_group_advantage": 0.3}),
-        ("out-of-range", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": 1.5}),
-        ("wrong-type", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": "low"}),
-        ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
-        ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
-    ],
+    ("missing-field", "groups", {**OF_GROUPS, "groups": None, "max_group_advantage": 0.3}),
+    ("out-of-range", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": 1.5}),
+    ("wrong-type", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": "low"}),
+    ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
+    ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
 )
 def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
     kind: str, field: str, question: dict[str, Any]

@@ -188,30 +188,24 @@ def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
 
 @each_case(
     "tables, options, detail",
-    [
-        ({"train": TRAIN, "holdout": HOLDOUT}, {}, "synthetic: is required and missing"),
-        (release({"weight": [1.0] * 20}), {}, "no column in common"),
-        (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
-        (release({name: [] for name in CLEAN}), {}, "no rows"),
-        (release(CLEAN, FEW), {}, "holdout: got 4 rows, need at least 8"),
-        (
-            {**release(CLEAN), "holdout": TRAIN},
-            {},
-            "holdout: these are the training rows, row for row: nothing tells",
-        ),
-        (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
-        (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
-        (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
-        (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
-        (release(CLEAN), {"max_near_copies_over_holdout": 0.5}, "max_near_copies_over_holdout"),
-        (
-            release(CLEAN),
-            {"max_copies_over_holdout": 0, "accept_copies": True},
-            "accept_copies: max_copies_over",
-        ),
-        (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
-        (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
-    ],
+    ({"train": TRAIN, "holdout": HOLDOUT}, {}, "synthetic: is required and missing"),
+    (release({"weight": [1.0] * 20}), {}, "no column in common"),
+    (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
+    (release({name: [] for name in CLEAN}), {}, "no rows"),
+    (release(CLEAN, FEW), {}, "holdout: got 4 rows, need at least 8"),
+    (
+        {**release(CLEAN), "holdout": TRAIN},
+        {},
+        "holdout: these are the training rows, row for row: nothing tells",
+    ),
+    (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
+    (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
+    (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
+    (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
+    (release(CLEAN), {"max_near_copies_over_holdout": 0.5}, "max_near_copies_over_holdout"),
+    (release(CLEAN), {"max_copies_over_holdout": 0, "accept_copies": True}, "accept_copies: max_copies_over"),
+    (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
+    (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
 )
 def test_what_cannot_be_asked_is_refused_with_what_to_do(
     tables: dict[str, Table], options: dict[str, Any], detail: str

@@ -267,17 +267,12 @@ def test_arrays_beside_the_tokens_are_cut_alike() -> None:
 
 @each_case(
     "arrays, said",
-    [
-        ({"scores": np.ones(3)}, "logprobs: no array has this name"),
-        (
-            {"logprobs": np.ones(3)},
-            "need a row for each text, padded with NaN; or all tokens in one dimension",
-        ),
-        ({**RAGGED, "lengths": np.array([3, 2])}, "lengths: need a whole number for each text, 6 in all"),
-        ({**RAGGED, "lengths": np.array([5, 2, -1])}, "lengths: need a whole number for each text, 6 in all"),
-        ({**RAGGED, "member": np.array([1, 0])}, "there are 3 texts, and an array of another length"),
-        ({"logprobs": np.array([[1, None]], dtype=object)}, "mace never opens one"),
-    ],
+    ({"scores": np.ones(3)}, "logprobs: no array has this name"),
+    ({"logprobs": np.ones(3)}, "need a row for each text, padded with NaN; or all tokens in one dimension"),
+    ({**RAGGED, "lengths": np.array([3, 2])}, "lengths: need a whole number for each text, 6 in all"),
+    ({**RAGGED, "lengths": np.array([5, 2, -1])}, "lengths: need a whole number for each text, 6 in all"),
+    ({**RAGGED, "member": np.array([1, 0])}, "there are 3 texts, and an array of another length"),
+    ({"logprobs": np.array([[1, None]], dtype=object)}, "mace never opens one"),
 )
 def test_arrays_that_are_none_of_texts_are_refused(arrays: dict[str, Any], said: str) -> None:
     assert said in ask(npz(**arrays), NPZ)["detail"]

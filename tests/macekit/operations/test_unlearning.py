@@ -114,24 +114,22 @@ def test_the_report_has_its_picture_and_says_what_a_pass_is_not(body: dict[str, 
 
 @each_case(
     "change, kind, words",
-    [
-        ({"unseen": {"score": [1, 2, 3]}, "id": None}, "too-few-records", "unseen: got 3"),
-        ({"unseen": {"loss": [1.0] * 9}, "id": None}, "missing-field", "score: unseen has no column"),
-        ({"id": "person"}, "missing-field", "id: forgotten has no column"),
-        ({"retrained": "again"}, "missing-field", "retrained: forgotten has no column"),
-        ({"score": "id"}, "wrong-type", "holds no numbers"),
-        ({"forgotten": LARGE, "unseen": LARGE, "id": None}, "bad-records", "are one float"),
-        ({"max_advantage": -0.1}, "out-of-range", "max_advantage"),
-        ({"forgotten": {"a": [1], "b": [2]}, "id": None}, "missing-field", "2 columns of forgotten could be"),
-        ({"unseen": None}, "missing-field", "unseen: is required"),
-        ({"holdout": UNSEEN}, "unknown-field", "a field is not known; known are"),
-        (
-            {"forgotten": {"score": [2] * 9}, "unseen": {"score": [2] * 9}, "id": None},
-            "bad-records",
-            "are equal, so they tell nothing",
-        ),
-        ({"forgotten": {"score": [None, *range(9)]}, "id": None}, "bad-records", "row 0 of forgotten"),
-    ],
+    ({"unseen": {"score": [1, 2, 3]}, "id": None}, "too-few-records", "unseen: got 3"),
+    ({"unseen": {"loss": [1.0] * 9}, "id": None}, "missing-field", "score: unseen has no column"),
+    ({"id": "person"}, "missing-field", "id: forgotten has no column"),
+    ({"retrained": "again"}, "missing-field", "retrained: forgotten has no column"),
+    ({"score": "id"}, "wrong-type", "holds no numbers"),
+    ({"forgotten": LARGE, "unseen": LARGE, "id": None}, "bad-records", "are one float"),
+    ({"max_advantage": -0.1}, "out-of-range", "max_advantage"),
+    ({"forgotten": {"a": [1], "b": [2]}, "id": None}, "missing-field", "2 columns of forgotten could be"),
+    ({"unseen": None}, "missing-field", "unseen: is required"),
+    ({"holdout": UNSEEN}, "unknown-field", "a field is not known; known are"),
+    (
+        {"forgotten": {"score": [2] * 9}, "unseen": {"score": [2] * 9}, "id": None},
+        "bad-records",
+        "are equal, so they tell nothing",
+    ),
+    ({"forgotten": {"score": [None, *range(9)]}, "id": None}, "bad-records", "row 0 of forgotten"),
 )
 def test_what_cannot_be_used_is_refused(change: dict[str, Any], kind: str, words: str) -> None:
     body = {name: value for name, value in (BODY | change).items() if value is not None}

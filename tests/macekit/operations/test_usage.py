@@ -149,22 +149,20 @@ LARGE = [2**62 + i for i in range(9)]
 
 test_what_cannot_be_read_is_refused_with_what_to_do = refusals(
     "ask, words",
-    [
-        (with_tables(members={"loss": [1.0] * 7}), "members: got 7 records, need at least 8"),
-        (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
-        (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
-        (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
-        (
-            with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}),
-            "are one float",
-        ),
-        (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
-        (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
-        (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
-        (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
-        (lambda: macekit.usage(*TABLES.values(), combine="always"), "combine: got one column of scores"),
-        (lambda: macekit.usage(*TABLES.values(), combine="some"), "combine: needs to be"),
-        (lambda: macekit.usage(*TABLES.values(), per_unit="mean"), "per_unit: got no units"),
-    ],
+    (with_tables(members={"loss": [1.0] * 7}), "members: got 7 records, need at least 8"),
+    (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
+    (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
+    (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
+    (
+        with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}),
+        "are one float",
+    ),
+    (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
+    (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
+    (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
+    (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
+    (lambda: macekit.usage(*TABLES.values(), combine="always"), "combine: got one column of scores"),
+    (lambda: macekit.usage(*TABLES.values(), combine="some"), "combine: needs to be"),
+    (lambda: macekit.usage(*TABLES.values(), per_unit="mean"), "per_unit: got no units"),
     error=MaceProblem,
 )

@@ -114,16 +114,14 @@ def test_what_cannot_be_asked_is_refused_by_its_field(operation: str) -> None:
 
 @each_case(
     "operation, body, field, words",
-    [
-        ("convert", {"advantage": 0.5, "prior": 0.1}, "advantage", "guessing alone has an advantage of 0.8"),
-        ("dp", {"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}, "rdp", ""),
-        ("dp", {"rdp": [[3, 0.1], 2], "delta": 1e-5}, "rdp", "rdp: entry 1 needs to be a list"),
-        ("mip-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "n": 64}, "records", "swaps or draws"),
-        ("pmp-gaussian", CLIPPED, "sigma", "sigma: give one of sigma, epsilon, practical_epsilon"),
-        ("pmp-gaussian", {**CLIPPED, "sigma": 1.0, "epsilon": 1.0}, "sigma", "sigma: give one of sigma, "),
-        ("pmp-exponential", {**ASKED, "epsilon": 1e-12}, "epsilon", "got 1e-12, need 0 or at least 1e-09"),
-        ("pmp-gaussian", {**CLIPPED, "delta": 1, "epsilon": 1}, "delta", "give sigma"),
-    ],
+    ("convert", {"advantage": 0.5, "prior": 0.1}, "advantage", "guessing alone has an advantage of 0.8"),
+    ("dp", {"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}, "rdp", ""),
+    ("dp", {"rdp": [[3, 0.1], 2], "delta": 1e-5}, "rdp", "rdp: entry 1 needs to be a list"),
+    ("mip-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "n": 64}, "records", "swaps or draws"),
+    ("pmp-gaussian", CLIPPED, "sigma", "sigma: give one of sigma, epsilon, practical_epsilon"),
+    ("pmp-gaussian", {**CLIPPED, "sigma": 1.0, "epsilon": 1.0}, "sigma", "sigma: give one of sigma, "),
+    ("pmp-exponential", {**ASKED, "epsilon": 1e-12}, "epsilon", "got 1e-12, need 0 or at least 1e-09"),
+    ("pmp-gaussian", {**CLIPPED, "delta": 1, "epsilon": 1}, "delta", "give sigma"),
 )
 def test_a_refusal_says_what_to_do(operation: str, body: dict[str, Any], field: str, words: str) -> None:
     problem = refused(f"theory/{operation}", body)
