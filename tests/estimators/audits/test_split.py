@@ -34,9 +34,7 @@ def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> N
 
 @pytest.mark.slow
 @quickly()
-def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(monkeypatch) -> None:
     monkeypatch.setattr(split, "REMEMBERED", split.Remembered())
     looked = Mock(wraps=split.ends_of)
     monkeypatch.setattr(split, "ends_of", looked)

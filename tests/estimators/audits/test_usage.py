@@ -43,9 +43,7 @@ def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> l
     (0.0, ((0.1, 0.9), (0.5, 0.5)), (120, 30, 50)),
     (1.0, ((0.1, 0.9), (0.5, 0.5)), (30, 120, 50)),
 )
-def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
-    share: float, chances: Any, sizes: tuple[int, int, int]
-) -> None:
+def test_the_true_share_is_rejected_as_seldom_as_the_level_says(share, chances, sizes) -> None:
     runs, level, rejected = 200, 0.1, [0, 0]
     for run in range(runs):
         rng = np.random.default_rng((run, 5))
@@ -168,9 +166,7 @@ def test_a_combination_hangs_on_ranks_alone_and_on_no_order_of_records() -> None
 
 
 @each_case("number, wish, aside", [(1000, 50, 150), (200, 50, 50), (100, 50, 30), (50, 50, 20), (30, 50, 15)])
-def test_a_combination_takes_more_records_where_there_are_few_but_never_most(
-    number: int, wish: int, aside: int
-) -> None:
+def test_a_combination_takes_more_records_where_there_are_few_but_never_most(number, wish, aside) -> None:
     learned, mixed = set_aside(np.arange(float(number))[:, None], np.random.default_rng(1), wish)
 
     assert len(learned) == aside

@@ -76,9 +76,7 @@ def levels_asked(monkeypatch: pytest.MonkeyPatch, keeps: set[str], **options: An
     # Holm: a quarter; then what is left by three; shown at that
     ({"0.0", "0.05", "0.02"}, {"is_ordered": False}, [[0.00625], [0.00625], [0.025], [0.00625]]),
 )
-def test_the_level_is_spent_as_the_procedure_says(
-    monkeypatch: pytest.MonkeyPatch, keeps: set[str], options: Any, expected: list[list[float]]
-) -> None:
+def test_the_level_is_spent_as_the_procedure_says(monkeypatch, keeps, options, expected) -> None:
     with monkeypatch.context() as patch:
         asked = levels_asked(patch, keeps, **options)
 

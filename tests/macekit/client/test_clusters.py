@@ -35,9 +35,7 @@ PEOPLE = by_side(COLUMNS, "person")
 
 @pytest.mark.slow
 @each_case("cluster", ["name", ["person", "run"]])
-def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
-    cluster: str | list[str], mace: macekit.Mace
-) -> None:
+def test_columns_of_a_table_are_labels_beside_scores_here_and_there(cluster, mace) -> None:
     names = [cluster] if isinstance(cluster, str) else cluster
     labels = {name: by_side(COLUMNS, name) for name in names}
 
@@ -73,9 +71,7 @@ def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_pa
 
 @pytest.mark.slow
 @each_case("name", ["estimate", "report", "metrics", "risk", "audit", "compare"])
-def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
-    name: str, mace: macekit.Mace, tmp_path: Path
-) -> None:
+def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(name, mace, tmp_path) -> None:
     path = tmp_path / "scores.parquet"
     pd.DataFrame(COLUMNS).to_parquet(path)
     score = ["score", "other"] if name == "compare" else "score"

@@ -204,9 +204,7 @@ def test_a_mistyped_limit_and_a_former_name_that_it_never_had_are_type_errors_th
     (assert_advantage_below, [0.1, None], "priro", "prior"),
     (assert_gate, [None], "max_advantge", "max_advantage"), (log, [None], "prefx", "prefix"),
 ])  # fmt: skip
-def test_any_other_mistyped_keyword_names_the_nearest(
-    function: Any, given: list[Any], typo: str, nearest: str
-) -> None:
+def test_any_other_mistyped_keyword_names_the_nearest(function, given, typo, nearest) -> None:
     with pytest.raises(TypeError, match=rf"'{typo}'; did you mean '{nearest}'\?"):
         function(*given, **{typo: 1})
 
@@ -216,9 +214,7 @@ def test_any_other_mistyped_keyword_names_the_nearest(
     ("model", "threshold", "max_advantage"), ("advantage", "max_advantge", "max_advantage"),
     ("advantage", "treshold", "max_advantage"), ("individual-risk", "treshold", "threshold"),
 ])  # fmt: skip
-def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
-    operation: str, typo: str, nearest: str
-) -> None:
+def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(operation, typo, nearest) -> None:
     problem = ask(operation, {typo: 0.1})
 
     assert problem["type"] == "urn:mace:problem:unknown-field"

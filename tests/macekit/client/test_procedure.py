@@ -126,9 +126,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @each_case("said, operation, question", [(said, *asked) for said, asked in REFUSED.items()])
-def test_what_cannot_be_answered_is_refused_by_name(
-    said: str, operation: str, question: dict[str, Any]
-) -> None:
+def test_what_cannot_be_answered_is_refused_by_name(said, operation, question) -> None:
     problem = refused(operation, question)
 
     assert f"{problem['kind']} {problem['detail']}".startswith(said)

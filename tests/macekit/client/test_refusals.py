@@ -27,9 +27,7 @@ def refused(client: Any, *given: Any, ask: str = "estimate", **options: Any) -> 
 
 @each_case("container", sorted(set(CONTAINERS) - {"pandas, nullable"}))
 @each_case("bad", [np.nan, np.inf])
-def test_a_score_that_is_not_finite_is_named_by_its_record(
-    container: str, bad: float, mace: macekit.Mace
-) -> None:
+def test_a_score_that_is_not_finite_is_named_by_its_record(container, bad, mace) -> None:
     broken = MEMBERS.copy()
     broken[7] = bad
 
@@ -61,9 +59,7 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(
     (pl.Series([[1.0, 2.0]] * 9), "bad-records", None), (MEMBERS[:3], "too-few-records", None),
     ([], "too-few-records", None), ("scores.csv", "bad-records", None),
 ])  # fmt: skip
-def test_what_is_no_column_of_scores_is_refused(
-    given: Any, kind: str, index: int | None, mace: macekit.Mace
-) -> None:
+def test_what_is_no_column_of_scores_is_refused(given, kind, index, mace) -> None:
     for client in (macekit, mace):
         problem = refused(client, given, NONMEMBERS)
 
@@ -134,9 +130,7 @@ def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, 
     ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
     ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
 )
-def test_text_that_is_none_is_refused(
-    ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
-) -> None:
+def test_text_that_is_none_is_refused(ask, given, options, mace) -> None:
     for client in (macekit, mace):
         problem = refused(client, *given, ask=ask, **options)
 
@@ -212,9 +206,7 @@ def test_scores_and_labels_as_scikit_learn_takes_them_are_refused(mace: macekit.
 
 
 @each_case("form", ["{:.1%}", "tensor({:.3f})", "{}"])
-def test_numbers_as_text_are_refused_through_every_door(
-    form: str, mace: macekit.Mace, tmp_path: Path
-) -> None:
+def test_numbers_as_text_are_refused_through_every_door(form, mace, tmp_path) -> None:
     texts = [form.format(value) for value in np.random.default_rng(1).random(60)]
     member = [place % 2 for place in range(60)]
     file = tmp_path / "scores.csv"

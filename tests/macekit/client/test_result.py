@@ -108,9 +108,7 @@ def posted(service: Running, operation: str, accept: str, **options: Any) -> byt
 
 @pytest.mark.slow
 @each_case("name", SHOWN)
-def test_every_answer_is_written_as_the_reports_writers_write_it(
-    name: str, results: dict[str, macekit.Result], tmp_path: Path
-) -> None:
+def test_every_answer_is_written_as_the_reports_writers_write_it(name, results, tmp_path) -> None:
     found = results[name]
     html, markdown, table = FORMS[:3]
     writers = {html: found.to_html, markdown: found.to_markdown, CARD: found.to_card, table: found.to_csv}
@@ -214,9 +212,7 @@ def test_the_client_loads_no_library_and_does_without_pandas_and_polars() -> Non
 
 @pytest.mark.slow
 @each_case("name", sorted(set(SHOWN) - {"plan"}))
-def test_every_chart_is_a_specification_and_a_picture(
-    name: str, results: dict[str, macekit.Result], tmp_path: Path
-) -> None:
+def test_every_chart_is_a_specification_and_a_picture(name, results, tmp_path) -> None:
     for chart in results[name].charts():
         assert chart.spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
         assert json.loads(json.dumps(chart.spec)) == chart.spec

@@ -164,9 +164,7 @@ SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", "
 
 @pytest.mark.slow
 @each_case("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
-def test_files_of_every_kind(
-    metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace
-) -> None:
+def test_files_of_every_kind(metrics, tmp_path, service, mace) -> None:
     sides = sides_of_table()
     asked: dict[str, Any] = {"metrics": metrics, "prior": 0.3, "confidence": 0.9}
     wanted = by_hand(service, "metrics", **sides, **asked)
@@ -199,9 +197,7 @@ def test_the_two_sides_may_lie_in_a_file_each_as_numpy_saves_them(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(
-    service: Running, mace: macekit.Mace
-) -> None:
+def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(service, mace) -> None:
     members, nonmembers = world()
     counted = macekit.counts(members, nonmembers)
     wanted = by_hand(service, "advantage", counts=counted["counts"], prior=0.2)
@@ -260,9 +256,7 @@ SAMPLE = as_lists(*world())
     ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
     ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
 )
-def test_a_plan_a_promise_and_limits(
-    operation: str, asked: dict[str, Any], service: Running, mace: macekit.Mace
-) -> None:
+def test_a_plan_a_promise_and_limits(operation, asked, service, mace) -> None:
     wanted = by_hand(service, operation, **asked)
 
     for client in (macekit, mace):

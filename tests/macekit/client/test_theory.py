@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,9 +50,7 @@ def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
 
 @pytest.mark.slow
 @each_case("operation, suffix", FILES)
-def test_a_file_is_asked_about_as_it_lies(
-    operation: str, suffix: str, tmp_path: Path, mace: macekit.Mace
-) -> None:
+def test_a_file_is_asked_about_as_it_lies(operation, suffix, tmp_path, mace) -> None:
     name = next(each for each in files_of(operation) if each.endswith(suffix))
     (tmp_path / name).write_bytes(file_bytes(name))
     options: Any = options_with(operation)
@@ -178,9 +175,7 @@ def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() 
     (lambda theory: theory.pmp_gaussian({"a": ["x"], "b": ["y"]}, **GAUSSIAN), "mixed-types", "points"),
     (lambda theory: theory.mis_overfitting([1.0, 2.0]), "missing-field", "heldout_losses"),
 )
-def test_what_cannot_be_asked_is_one_problem_here_and_there(
-    ask: Any, kind: str, field: str, mace: macekit.Mace
-) -> None:
+def test_what_cannot_be_asked_is_one_problem_here_and_there(ask, kind, field, mace) -> None:
     for client in (macekit, mace):
         with pytest.raises(macekit.MaceProblem) as caught:
             ask(client.theory)

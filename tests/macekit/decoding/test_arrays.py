@@ -68,9 +68,7 @@ def test_null_is_as_good_as_nothing() -> None:
     *((name, {}, {"members": [1.0]}) for name in ("theory/dp", "plan")),
     (MIS, {"values": ["a"]}, {"members": [1.0]}),
 )
-def test_an_array_or_a_sample_of_another_question_is_an_unknown_field(
-    operation: str, needed: dict[str, Any], more: dict[str, Any]
-) -> None:
+def test_an_array_or_a_sample_of_another_question_is_an_unknown_field(operation, needed, more) -> None:
     options = asked(operation, **needed, **more).options
 
     assert options.keys() == more.keys()
@@ -278,9 +276,7 @@ NAMED: list[tuple[bytes, str, str, dict[str, str], str, str | None]] = [
 
 
 @each_case("body, media_type, operation, query, slug, field", NAMED)
-def test_a_body_that_holds_no_such_array_is_refused(
-    body: bytes, media_type: str, operation: str, query: dict[str, str], slug: str, field: str | None
-) -> None:
+def test_a_body_that_holds_no_such_array_is_refused(body, media_type, operation, query, slug, field) -> None:
     found = refusal(body, media_type, operation=operation, **query)
 
     assert (found.kind.slug, found.field) == (slug, field)

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,9 +71,7 @@ def _fail() -> None:
 @pytest.mark.parametrize(
     ("fault", "outcome"), [(_die, "crash"), (_sleep, "hang"), (_fill, "memory"), (_fail, "exception")]
 )
-def test_a_fault_is_seen_and_what_comes_after_it_is_tried(
-    fault: Callable[[], None], outcome: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_is_seen_and_what_comes_after_it_is_tried(fault, outcome, monkeypatch) -> None:
     numbers = range(len(CORPUS), len(CORPUS) + 3)
     middle = fuzz.mutant(0, numbers[1], CORPUS)
 

@@ -110,9 +110,7 @@ def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
 
 @each_case("block", [1, 7, 100, 2**20])
 @each_case("encoding", ["identity", "gzip", "zstd"])
-def test_blocks_are_the_whole_wherever_they_are_cut(
-    block: int, encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_are_the_whole_wherever_they_are_cut(block, encoding, monkeypatch) -> None:
     monkeypatch.setattr(jsonl, "BLOCK", block)
     body = packed(b"\n" + lines(*ROWS)[:-1], encoding)
 

@@ -163,9 +163,7 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
     ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
     ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
 )
-def test_what_is_wrong_is_said_of_its_part(
-    operation: str, parts: Sequence[Part], slug: str | None, words: str
-) -> None:
+def test_what_is_wrong_is_said_of_its_part(operation, parts, slug, words) -> None:
     found, detail = refusal(operation, form(*parts))
 
     assert slug in (found, None), detail

@@ -481,9 +481,7 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
-def test_numbers_are_what_they_are_wherever_a_column_is_cut(
-    pool: list[str], in_order: bool, data: st.DataObject
-) -> None:
+def test_numbers_are_what_they_are_wherever_a_column_is_cut(pool, in_order, data) -> None:
     values = data.draw(st.lists(st.sampled_from(pool), min_size=40, max_size=40))
     values = sorted(values, key=pool.index) if in_order else values
     _, body = CSVS["plain"](values, [k % 2 == 0 for k in range(40)])
@@ -496,9 +494,7 @@ def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     (["007", "012"], ["leading zeros dropped"]), ([str(2**70), "0.5"], []),
     ([str(2**70), "7"], ["integers of more than 64 bits"]), ([" 7", "007", "-12"], "bad-records"),
 ])  # fmt: skip
-def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
-    values: list[str], expected: object
-) -> None:
+def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(values, expected) -> None:
     for order in (values, values[::-1]):
         lines = [value for value in order for _ in range(20)]
         _, body = CSVS["plain"](lines, [k % 2 == 0 for k in range(len(lines))])

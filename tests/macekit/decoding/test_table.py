@@ -278,9 +278,7 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
     (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
     (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
 )
-def test_what_was_meant_as_a_number_and_is_none_names_its_row(
-    values: list[str], kind: type, match: str
-) -> None:
+def test_what_was_meant_as_a_number_and_is_none_names_its_row(values, kind, match) -> None:
     with pytest.raises(kind, match=match):
         csv("score,member\n" + "".join(f"{value},1\n" for value in values))
 

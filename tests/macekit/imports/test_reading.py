@@ -65,9 +65,7 @@ def refusal(path: Path, tool: str | None = None) -> macekit.MaceProblem:
 
 
 @each_case("file, tool", FILES.items())
-def test_scores_are_those_that_the_attack_put_in_whether_the_tool_is_named_or_not(
-    file: str, tool: str
-) -> None:
+def test_scores_are_those_that_the_attack_put_in_whether_the_tool_is_named_or_not(file, tool) -> None:
     table = macekit.import_scores(PEERS_FOLDER / file)
     named = macekit.import_scores(PEERS_FOLDER / file, tool)
 
@@ -239,9 +237,7 @@ WHOLE = (PEERS_FOLDER / "leakpro.json").read_bytes()
         "holds 2 results of SACRO-ML",
     ),
 )
-def test_a_file_that_cannot_be_used_says_where_and_why(
-    media_type: str, data: bytes, kind: str, words: str
-) -> None:
+def test_a_file_that_cannot_be_used_says_where_and_why(media_type, data, kind, words) -> None:
     with pytest.raises((Problem, MaceError)) as raised:
         read(media_type, data)
 

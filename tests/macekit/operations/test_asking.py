@@ -41,9 +41,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "slug", "field"), BAD)
-def test_a_bad_option_is_named_with_its_kind_of_problem(
-    options: dict[str, object], slug: str, field: str
-) -> None:
+def test_a_bad_option_is_named_with_its_kind_of_problem(options, slug, field) -> None:
     with pytest.raises(Problem) as caught:
         validate(AdvantageQuestion, options)
 

@@ -125,9 +125,7 @@ UNDEFINED = {"metrics": [{"coefficients": {"a11": 1, "b10": 1}}]}
     (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
     (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
 )
-def test_each_thing_that_is_wrong_is_one_clear_refusal(
-    question: dict[str, object], kind: str, field: str, text: str
-) -> None:
+def test_each_thing_that_is_wrong_is_one_clear_refusal(question, kind, field, text) -> None:
     answer = ask(**question)
 
     assert (answer["type"].rpartition(":")[2], answer["field"]) == (kind, field), (kind, field, text)

@@ -204,9 +204,7 @@ PAIRS = [row // 2 for row in range(60)]
         ({"cluster": PAIRS, "estimator": {"kind": "learned"}}, "bad-option", "learned adversary"),
     ],
 )
-def test_labels_that_are_none_are_refused_without_being_quoted(
-    more: dict[str, Any], slug: str, words: str
-) -> None:
+def test_labels_that_are_none_are_refused_without_being_quoted(more, slug, words) -> None:
     problem = refused("advantage", {**lists(), **more})
     assert (problem["kind"], problem["field"].partition("[")[0]) == (slug, "cluster")
     assert words in problem["detail"]

@@ -112,9 +112,7 @@ def test_plain_arrays_have_no_columns() -> None:
     ("age,label,p_0", "label", []), ("Y,p_0", "Y", []), ("label,target,p_0", None, []),
     ("id,patient_id,age", None, ["id", "patient_id"]), (",age", None, [""]),
 ])  # fmt: skip
-def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(
-    header: str, truth: str | None, ids: list[str]
-) -> None:
+def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(header, truth, ids) -> None:
     answer = found(f"{header}\n".encode())
 
     assert (answer["truth"], answer["ids"]) == (truth, ids)
@@ -154,9 +152,7 @@ def test_how_many_rows_there_are_is_said_where_the_file_says_it() -> None:
         ("group,group,score,in_train", (["score"], "in_train", None)),
     ],
 )
-def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(
-    header: str, expected: object
-) -> None:
+def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(header, expected) -> None:
     answer = found(f"{header}\n".encode())
 
     assert (answer["score"], answer["member"], answer["group"]) == expected
@@ -195,9 +191,7 @@ SURROGATE = structured().replace(b"'kind'", b"'\\ud8'").replace(b"'\\ud8'", b"'\
     (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
     (JSON, b"{}", 415, "unsupported-media-type"),
 ])  # fmt: skip
-def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(
-    media_type: str, body: bytes, status: int, slug: str
-) -> None:
+def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(media_type, body, status, slug) -> None:
     came, problem = reply(body, media_type)
 
     assert (came, problem["type"]) == (status, f"urn:mace:problem:{slug}")

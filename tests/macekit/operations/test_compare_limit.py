@@ -201,9 +201,7 @@ def test_people_of_several_rows_are_one_person_in_every_group() -> None:
     ("dimension-mismatch", "groups", {"groups": ["a"], "max_group_advantage": 0.3}),
     ("bad-option", "max_group_advantage", {"max_group_advantage": 0.3, "estimator": {"kind": "learned"}}),
 )
-def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
-    kind: str, field: str, question: dict[str, Any]
-) -> None:
+def test_a_limit_on_groups_that_cannot_be_judged_is_refused(kind, field, question) -> None:
     queries = {name: {"members": [*a], "nonmembers": [*b]} for name, (a, b) in LEAKS.items()}
     problem = asking.refused("compare", {"queries": queries, "groups": RARE.tolist(), **question})
 

@@ -55,9 +55,7 @@ def test_the_answer_is_the_librarys() -> None:
     ],
     ids=["group risk", "group advantage", "tpr"],
 )
-def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(
-    options: dict[str, Any], maximum: Any
-) -> None:
+def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(options, maximum) -> None:
     answer = asked({**SAMPLE, **options})
 
     (judged,), (limit,) = judge(SCORES, [maximum]).limits, answer["limits"]

@@ -189,9 +189,7 @@ def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
     ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
     (dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}), "predictions"),
 )
-def test_planted_records_without_what_belongs_to_them_are_refused(
-    further: dict[str, Any], field: str
-) -> None:
+def test_planted_records_without_what_belongs_to_them_are_refused(further, field) -> None:
     answer = ask("model", both(PROBABILITIES) | further)
 
     assert answer["status"] in (400, 422)

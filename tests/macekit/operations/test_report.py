@@ -247,9 +247,7 @@ def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_ac
     ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
     ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
 )
-def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
-    kind: str, field: str, question: dict[str, Any]
-) -> None:
+def test_a_limit_on_groups_that_cannot_be_judged_is_refused(kind, field, question) -> None:
     problem = refused("report", question)
 
     assert (problem["kind"], problem["field"]) == (kind, field)

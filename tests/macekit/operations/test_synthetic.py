@@ -207,9 +207,7 @@ def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
     (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
     (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
 )
-def test_what_cannot_be_asked_is_refused_with_what_to_do(
-    tables: dict[str, Table], options: dict[str, Any], detail: str
-) -> None:
+def test_what_cannot_be_asked_is_refused_with_what_to_do(tables, options, detail) -> None:
     answer = ask(tables, **options)
 
     assert answer["status"] in (400, 422)

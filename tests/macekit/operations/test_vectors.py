@@ -124,9 +124,7 @@ def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("operation", "dimension", "estimator", "reading"), READINGS)
-def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
-    operation: str, dimension: int, estimator: dict[str, Any], reading: Kernel | EqualWidth
-) -> None:
+def test_u_n_and_w_n_of_vectors_are_those_of_the_library(operation, dimension, estimator, reading) -> None:
     sides = MEMBERS[:, :dimension], NONMEMBERS[:, :dimension]
     expected = algorithm_1(Scores.of(*sides), 0.5, 0.95, reading)
 
