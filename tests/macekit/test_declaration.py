@@ -30,9 +30,7 @@ def declared() -> dict[str, Any]:
     return declaration_of(options, 400, None)
 
 
-def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(
-    declared: dict[str, Any],
-) -> None:
+def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(declared) -> None:
     plain, found = answer(gate(**LIMITS)), answer(gate(**LIMITS, declaration=declared))
 
     assert plain["provenance"].pop("declaration") is None

@@ -118,9 +118,7 @@ def test_macekit_works_whatever_estimators_stand_around_it_and_leaves_the_path_a
 
 
 @pytest.mark.slow
-def test_the_service_works_whatever_app_and_estimators_stand_around_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_works_whatever_app_and_estimators_stand_around_it(tmp_path, monkeypatch) -> None:
     """A report is a worker's, and workers are forked by a process of its own, which has the same path."""
     monkeypatch.chdir(foreign_packages(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -133,9 +131,7 @@ def test_the_service_works_whatever_app_and_estimators_stand_around_it(
     assert "confidence" in answer.json()["result"]["sentence"]
 
 
-def test_another_package_called_estimators_that_is_imported_already_is_named_by_its_path(
-    tmp_path: Path,
-) -> None:
+def test_another_package_called_estimators_that_is_imported_already_is_named_by_its_path(tmp_path) -> None:
     for file in ("estimators/__init__.py", "estimators.py"):
         folder = tmp_path / Path(file).stem / file.replace("/", "-")
         (path := folder / file).parent.mkdir(parents=True)

@@ -97,9 +97,7 @@ def evaluate(data: pd.DataFrame = TABLE, evaluator_config: Any = None, **argumen
     return mlflow.models.evaluate(data=data, **ways, **arguments)
 
 
-def test_what_is_logged_lies_in_the_database_and_is_found_again(
-    client: mlflow.MlflowClient, postgres: str, tmp_path: Path
-) -> None:
+def test_what_is_logged_lies_in_the_database_and_is_found_again(client, postgres, tmp_path) -> None:
     result = macekit.report(TABLE, score="loss", member="trained_on", max_advantage=0.1)
 
     with mlflow.start_run() as active:
@@ -126,9 +124,7 @@ def test_what_is_logged_lies_in_the_database_and_is_found_again(
         ("noise", 0.1, "inconclusive", {}),
     ],
 )
-def test_the_gate_s_verdict_is_in_the_run(
-    client: mlflow.MlflowClient, score: str, limit: float, decision: str, member: dict[str, str]
-) -> None:
+def test_the_gate_s_verdict_is_in_the_run(client, score, limit, decision, member) -> None:
     config = {"score": score, "max_advantage": limit, **member}
 
     with mlflow.start_run() as active:
@@ -199,9 +195,7 @@ def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> 
         ({"score": "loss", "member": "region", "max_advantage": 0.1}, "row 0 is none of"),
     ],
 )
-def test_what_it_cannot_do_is_one_error(
-    client: mlflow.MlflowClient, config: dict[str, Any], words: str
-) -> None:
+def test_what_it_cannot_do_is_one_error(client, config, words) -> None:
     with pytest.raises((MlflowException, macekit.MaceProblem, TypeError), match=words), mlflow.start_run():
         evaluate(evaluator_config=config)
 
@@ -216,9 +210,7 @@ def test_what_it_cannot_do_is_one_error(
         ),
     ],
 )
-def test_predictions_that_are_missing_are_one_error(
-    client: mlflow.MlflowClient, arguments: dict[str, Any], words: str
-) -> None:
+def test_predictions_that_are_missing_are_one_error(client, arguments, words) -> None:
     with pytest.raises(MlflowException, match=words), mlflow.start_run():
         evaluate(**{"evaluator_config": {}, **arguments})
 

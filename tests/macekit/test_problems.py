@@ -45,9 +45,7 @@ def test_a_problem_names_the_requests_id(client: TestClient) -> None:
     "path",
     ["/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/"],
 )
-def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(
-    client: TestClient, path: str
-) -> None:
+def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(client, path) -> None:
     checked(client.get(path, follow_redirects=False), 404, "not-found")
 
 
@@ -125,9 +123,7 @@ def test_an_exception_in_a_layer_outside_all_others_is_a_problem_too() -> None:
     checked(TestClient(made, raise_server_exceptions=False).get("/healthz"), 500, "internal")
 
 
-def test_a_mistake_is_logged_with_its_place_and_the_requests_id(
-    client: TestClient, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_mistake_is_logged_with_its_place_and_the_requests_id(client, caplog) -> None:
     with caplog.at_level(logging.INFO):
         client.get("/test/fail/value", headers={"X-Request-ID": ID})
 

@@ -124,9 +124,7 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
     ((), 0, "the advantage at 'epoch_20' "),
 )
-def test_the_exit_status_of_a_series_is_its_decision(
-    limits: tuple[str, ...], status: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_status_of_a_series_is_its_decision(limits, status, sentence, tmp_path, capsys) -> None:
     source = written(tmp_path, EPOCHS)
     names = ",".join(reversed(EPOCHS))
 
@@ -134,9 +132,7 @@ def test_the_exit_status_of_a_series_is_its_decision(
     assert sentence in capsys.readouterr().out
 
 
-def test_files_are_steps_in_the_order_in_which_they_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_are_steps_in_the_order_in_which_they_are_named(tmp_path, capsys) -> None:
     for name, sides in EPOCHS.items():
         written(tmp_path, {"score": sides})
         (tmp_path / "scores.csv").rename(tmp_path / f"{name}.csv")
@@ -147,9 +143,7 @@ def test_files_are_steps_in_the_order_in_which_they_are_named(
 
 
 @pytest.mark.slow
-def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [
         f"{score},{inside},{name.removeprefix('epoch_')}"
@@ -191,9 +185,7 @@ def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("compare-releases", PAIRS, ["ranking", "differences"], "Riskiest query"),
     ("series", EPOCHS, ["steps"], "By itself at most"),
 )
-def test_both_have_reports_with_pictures(
-    operation: str, queries: dict[str, Any], charts: list[str], words: str
-) -> None:
+def test_both_have_reports_with_pictures(operation, queries, charts, words) -> None:
     ask = macekit.compare_releases if operation == "compare-releases" else macekit.advantage_series
 
     result = ask(queries, max_advantage=LIMIT)

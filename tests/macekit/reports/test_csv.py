@@ -59,9 +59,7 @@ PAYLOADS = ["a;=cmd|' /C calc'!A0;b", "a\t=1+1", 'a; "=1+1', "a|@SUM(1)", "a;;-1
 
 @pytest.mark.slow
 @each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING), *PAYLOADS])
-def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(
-    name: str,
-) -> None:
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(name) -> None:
     answer = copy.deepcopy(case("report, scores")[1])
     answer["groups"][0]["label"] = name
     answer["sentence"] = f"A sentence. {name}"

@@ -72,9 +72,7 @@ def body_in(text: str) -> str:
 
 @pytest.mark.slow
 @each_case("name", CSV_QUERIES)
-def test_every_listing_gives_the_same_answer(
-    name: str, scores: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_listing_gives_the_same_answer(name, scores, capsys) -> None:
     operation, options = CSV_QUERIES[name]
     answer = of_scores(operation, options)
     told = listings(operation, answer, "scores.csv")
@@ -190,9 +188,7 @@ def test_only_what_differs_from_the_usual_is_repeated() -> None:
     assert unusual("report", {**usual, "seed": 7}) == {"seed": 7}
 
 
-def test_a_request_that_was_no_file_is_a_request_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_was_no_file_is_a_request_again(tmp_path, monkeypatch) -> None:
     question = {**SAMPLE, "max_advantage": 0.2, "prior": 0.25}
     answer = asked("report", question)
     told = listings("report", answer)

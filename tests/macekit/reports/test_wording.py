@@ -193,9 +193,7 @@ def test_no_gain_at_a_rare_prior_is_not_told_as_no_leak() -> None:
     ("exposure", {"score_epsilon": 0.1}),
     ("flags", {"records": 3}),
 )
-def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(
-    number: str, more: dict[str, float]
-) -> None:
+def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(number, more) -> None:
     answer = deepcopy(of("nothing leaks")[1])
     assert "gives anything away" in text("report", answer)
 

@@ -59,9 +59,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOURCES)
-def test_batches_are_counted_as_the_table_is(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_counted_as_the_table_is(kind, tmp_path, monkeypatch) -> None:
     whole = macekit.counts(RECORDS, **NAMES)
 
     assert macekit.counts(SOURCES[kind](tmp_path), **NAMES)["counts"] == whole["counts"]

@@ -67,9 +67,7 @@ def test_what_is_swapped_while_it_is_opened_leads_to_nothing_outside(folder: Pat
 
 
 @pytest.mark.parametrize("name", ["a.csv", "sub/a.csv"])
-def test_a_link_put_in_between_the_look_and_the_opening_is_not_followed(
-    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_put_in_between_the_look_and_the_opening_is_not_followed(folder, name, monkeypatch) -> None:
     """The moment that ten thousand tries may miss: what was looked at was no link, what is opened is one."""
     look, (first, *_) = beneath._target, name.split("/")
 

@@ -112,9 +112,7 @@ def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["losses of a model that has learned all", "a third is 1", "of a group"])
 @pytest.mark.usefixtures("counted")
-def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(
-    give: Give, world: str, tmp_path: Path
-) -> None:
+def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(give, world, tmp_path) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     there, here = (macekit.gate(each, **GROUPS) for each in (give(records), in_a_file(records, tmp_path)))
 

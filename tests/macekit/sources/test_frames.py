@@ -47,9 +47,7 @@ SCORES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
-def test_scores_count_the_same_everywhere(
-    give: Give, scores: pa.Array, request: pytest.FixtureRequest
-) -> None:
+def test_scores_count_the_same_everywhere(give, scores, request) -> None:
     records = pa.table({"score": scores, "member": INSIDE})
 
     here, there = macekit.counts(records), macekit.counts(give(records))

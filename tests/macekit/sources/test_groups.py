@@ -117,9 +117,7 @@ def test_questions_about_groups_are_answered_from_the_counts_of_a_frame(give: Gi
 
 @pytest.mark.parametrize("question", ASKS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_questions_about_groups_are_answered_from_their_counts_as_from_the_records(
-    change: str, question: str
-) -> None:
+def test_questions_about_groups_are_answered_from_their_counts_as_from_the_records(change, question) -> None:
     in_memory = ASKS[question](CHANGES[change](RECORDS))
 
     for one, other in zip(of_blocks(change, question), in_memory, strict=True):

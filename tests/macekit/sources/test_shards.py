@@ -79,9 +79,7 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("question", "names"), ASKED_OF_ROWS, ids=str)
-def test_whose_a_row_is_is_read_from_several_files_as_from_one(
-    question: Callable[..., Any], names: dict[str, Any], tmp_path: Path
-) -> None:
+def test_whose_a_row_is_is_read_from_several_files_as_from_one(question, names, tmp_path) -> None:
     """Wherever the columns stand: in the second file they stand in another order."""
     rows = RECORDS.slice(0, 600)
     sides = rows["is_train"].to_pylist()
@@ -142,9 +140,7 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
 
 
 @pytest.mark.slow
-def test_many_records_are_counted_and_the_counts_are_asked(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_records_are_counted_and_the_counts_are_asked(data, monkeypatch) -> None:
     monkeypatch.setattr(reading, "LARGE", 10_000)
 
     for question in (macekit.estimate, macekit.report, macekit.metrics, macekit.audit):
@@ -164,9 +160,7 @@ def test_one_large_file_is_counted_as_by_the_command(tmp_path: Path, monkeypatch
     assert [column.name for column in here.provenance.columns] == ["loss", "is_train"]
 
 
-def test_a_question_about_each_record_is_refused_before_memory_is(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_about_each_record_is_refused_before_memory_is(data, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_HELD", 10_000)
 
     with pytest.raises(macekit.MaceProblem, match="looks at every record") as problem:
@@ -200,9 +194,7 @@ def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:
 
 @pytest.mark.parametrize(("name", "write", "kind", "said"), FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("question", ["counts", "estimate"])
-def test_a_file_at_fault_is_named(
-    data: Path, name: str, write: Callable[[Path], object], kind: str, said: str, question: str
-) -> None:
+def test_a_file_at_fault_is_named(data, name, write, kind, said, question) -> None:
     write(data / name)
 
     with pytest.raises(macekit.MaceProblem) as problem:

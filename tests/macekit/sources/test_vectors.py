@@ -200,9 +200,7 @@ def test_files_sorted_by_side_teach_from_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_what_comes_once_and_sorted_is_held_until_the_other_side_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_comes_once_and_sorted_is_held_until_the_other_side_comes(monkeypatch) -> None:
     ordered = TABLE.sort_by("is_train")
 
     result = macekit.estimate(iter(ordered.to_batches(500)), **NAMES, estimator=QUICK)
@@ -256,9 +254,7 @@ def test_records_that_change_meanwhile_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_the_command_answers_like_python(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_answers_like_python(data, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(shell, "LARGE", 20_000)
     monkeypatch.setattr(counts, "LARGE", 20_000)
     whole = pq_of(TABLE, tmp_path / "whole.parquet")
@@ -286,9 +282,7 @@ HOSTILE: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", HOSTILE.values(), ids=HOSTILE)
-def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(
-    give: Give, columns: tuple[Any, Any]
-) -> None:
+def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(give, columns) -> None:
     size = len(columns[0])
     inside = np.random.default_rng(1).random(size) < 0.5
     rows = np.column_stack([np.asarray(column).astype(float) for column in columns])

@@ -94,14 +94,7 @@ def test_nothing_is_left_where_a_record_cannot_be_used(tmp_path: Path) -> None:
         ("scores", "risks.csv", {"score": "los"}, "score: no column of the 2"),
     ],
 )
-def test_what_it_cannot_do_is_said(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    source: Any,
-    path: str,
-    options: dict[str, Any],
-    words: str,
-) -> None:
+def test_what_it_cannot_do_is_said(tmp_path, monkeypatch, source, path, options, words) -> None:
     folder_of(tmp_path, SCORES["fractions"])
     monkeypatch.chdir(tmp_path)
 
@@ -132,9 +125,7 @@ def test_the_shell_writes_what_is_large_as_it_reads_it_again(
     assert held.sort_by("index") == read
 
 
-def test_what_every_record_is_needed_for_is_held(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_every_record_is_needed_for_is_held(tmp_path, capsys, monkeypatch) -> None:
     folder = folder_of(tmp_path, SCORES["fractions"])
     monkeypatch.setattr(run, "LARGE", 100)
 

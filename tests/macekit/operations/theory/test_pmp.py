@@ -101,9 +101,7 @@ DP, PRACTICAL_AT_MOST = r"that is (\S+)-DP", r"practical epsilon (?:is|of) at mo
 
 @pytest.mark.parametrize("wanted", [0.0102, 1e-3, 0.5])
 @pytest.mark.parametrize("losses", [LOSSES, MANY])
-def test_the_epsilon_that_is_said_keeps_the_practical_epsilon_that_was_wanted(
-    wanted: float, losses: list[list[float]]
-) -> None:
+def test_the_epsilon_that_is_said_keeps_the_practical_epsilon_that_was_wanted(wanted, losses) -> None:
     body = {"losses": losses, "sensitivity": 1.0, "draws": 500}
 
     answer = asked(EXPONENTIAL, {**body, "practical_epsilon": wanted})
@@ -132,9 +130,7 @@ def test_the_sigma_that_is_said_keeps_all_that_is_said_of_it(query: str, wanted:
     assert again["practical_epsilon"] <= wanted
 
 
-def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(monkeypatch) -> None:
     monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
     points = np.random.default_rng(0).normal(size=(60, 2)).tolist()
     body = {"points": points, "clip": 2.0, "delta": 0.01, "practical_epsilon": 0.3}
