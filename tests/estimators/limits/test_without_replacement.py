@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from estimators.limits.without_replacement import SEARCHED, Border, Side, chernoff_limit, largest_sum
+from tests.cases import each_case
 
 ALPHA = 0.025
 
@@ -29,14 +30,12 @@ def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float
     return best
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (Side(12, 6, 0.5 / 12), Side(12, 6, 0.5 / 12)),
-        (Side(9, 8, 0.1 / 9), Side(20, 5, 0.9 / 20)),
-        (Side(20, 19, 0.99 / 20), Side(7, 3, 0.01 / 7)),
-        (Side(10, 10, 0.05), Side(14, 6, 0.5 / 14)),
-    ],
+@each_case(
+    "first, second",
+    (Side(12, 6, 0.5 / 12), Side(12, 6, 0.5 / 12)),
+    (Side(9, 8, 0.1 / 9), Side(20, 5, 0.9 / 20)),
+    (Side(20, 19, 0.99 / 20), Side(7, 3, 0.01 / 7)),
+    (Side(10, 10, 0.05), Side(14, 6, 0.5 / 14)),
 )
 @pytest.mark.parametrize("alpha", [0.21, 0.026, 0.0005])  # no chance is exactly one of these
 def test_the_limit_is_that_of_every_pair_of_totals(first, second, alpha) -> None:

@@ -277,9 +277,7 @@ def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior) -> None:
     assert result.security == 1.0
 
 
-@pytest.mark.parametrize(
-    ("n1", "n0", "prior"), [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)]
-)
+@each_case("n1, n0, prior", [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)])
 def test_a_total_leak_does_not_pass_below_one(n1, n0, prior) -> None:
     """Certified at [0.899, 0.939] by cells alone, it passed at 0.95."""
     rng = np.random.default_rng(3)

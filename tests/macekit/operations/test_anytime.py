@@ -11,6 +11,7 @@ import pytest
 import macekit
 from estimators import Scores
 from estimators.runs.sequential import SequentialRun, sequential_run
+from tests.cases import each_case
 from tests.macekit.asking import asked, post, refused
 
 Body = dict[str, Any]
@@ -226,12 +227,10 @@ NEVER_WRITTEN: list[tuple[str, object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("part", "junk", "field", "words"),
-    [
-        *(("version", each, "state", "reads version 4") for each in (1, 2, 3, "4", None, 10**30, True)),
-        *((part, junk, f"state.{part}", "") for part, junk in NEVER_WRITTEN),
-    ],
+@each_case(
+    "part, junk, field, words",
+    *(("version", each, "state", "reads version 4") for each in (1, 2, 3, "4", None, 10**30, True)),
+    *((part, junk, f"state.{part}", "") for part, junk in NEVER_WRITTEN),
 )
 def test_a_part_that_no_run_writes_is_named(part: str, junk: object, field: str, words: str) -> None:
     problem = refused("gate", then(begun() | {part: junk}, **batch(1)))

@@ -10,6 +10,7 @@ from estimators.sample.cells import cells_from_dict
 from macekit.operations.samples import require_cells
 from macekit.problems import Problem
 from macekit.schemas.records import CELLS
+from tests.cases import each_case
 
 GRID = {"kind": "grid", "exponent": -3, "keys": [1, 2]}
 LATTICE = {"kind": "lattice", "bins": 4, "low": [0.0], "high": [1.0], "keys": [1]}
@@ -24,25 +25,23 @@ def test_cells_as_counts_answers_them_pass(cells: dict[str, Any]) -> None:
     require_cells(cells, "")
 
 
-@pytest.mark.parametrize(
-    ("cells", "slug", "field"),
-    [
-        ([], "wrong-type", "counts.cells"),
-        ({}, "unknown-name", "counts.cells.kind"),
-        ({"kind": ["grid"]}, "unknown-name", "counts.cells.kind"),
-        ({"kind": "SECRET"}, "unknown-name", "counts.cells.kind"),
-        ({**GRID, "labels": ["SECRET"]}, "unknown-field", None),
-        ({"kind": "grid", "keys": [1]}, "missing-field", "counts.cells.exponent"),
-        ({**GRID, "exponent": 2.7}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "exponent": True}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "exponent": "3"}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "keys": [1.0, 2.5]}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": ["1"]}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": None}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": [[1], [2, 3]]}, "wrong-type", "counts.cells.keys"),
-        ({**LATTICE, "low": [True]}, "wrong-type", "counts.cells.low"),
-        ({"kind": "intervals", "cuts": 1}, "wrong-type", "counts.cells.cuts"),
-    ],
+@each_case(
+    "cells, slug, field",
+    ([], "wrong-type", "counts.cells"),
+    ({}, "unknown-name", "counts.cells.kind"),
+    ({"kind": ["grid"]}, "unknown-name", "counts.cells.kind"),
+    ({"kind": "SECRET"}, "unknown-name", "counts.cells.kind"),
+    ({**GRID, "labels": ["SECRET"]}, "unknown-field", None),
+    ({"kind": "grid", "keys": [1]}, "missing-field", "counts.cells.exponent"),
+    ({**GRID, "exponent": 2.7}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "exponent": True}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "exponent": "3"}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "keys": [1.0, 2.5]}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": ["1"]}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": None}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": [[1], [2, 3]]}, "wrong-type", "counts.cells.keys"),
+    ({**LATTICE, "low": [True]}, "wrong-type", "counts.cells.low"),
+    ({"kind": "intervals", "cuts": 1}, "wrong-type", "counts.cells.cuts"),
 )
 def test_what_would_be_read_as_something_else_is_refused(cells: object, slug: str, field: str | None) -> None:
     with pytest.raises(Problem) as caught:

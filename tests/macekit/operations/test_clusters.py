@@ -11,6 +11,7 @@ from macekit import catalogue
 from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
 from macekit.schemas.by_operation import QUESTIONS
 from tests.app.http.asked import TABLES
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 PEOPLE, ROWS = 60, 6
@@ -173,36 +174,30 @@ def lists(n: int = 30) -> dict[str, Any]:
 PAIRS = [row // 2 for row in range(60)]
 
 
-@pytest.mark.parametrize(
-    ("more", "slug", "words"),
-    [
-        ({"cluster": ["a"] * 60}, "too-few-records", "one label for all rows"),
-        ({"cluster": [row % 7 for row in range(60)]}, "too-few-records", "7 labels, need at least 8"),
-        (
-            {"cluster": [row % 5 for row in range(30)] + list(range(30))},
-            "too-few-records",
-            "5 member rows can",
-        ),
-        ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
-        ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
-        ({"cluster": {"members": PAIRS[:30], "nonmembers": PAIRS[:29]}}, "dimension-mismatch", "59 labels"),
-        (
-            {"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}},
-            "mixed-types",
-            "all text or all numbers",
-        ),
-        ({"cluster": [None, *PAIRS[1:]]}, "mixed-types", "record 0 is missing"),
-        ({"cluster": [*PAIRS[:-1], None]}, "mixed-types", "record 59 is missing"),
-        ({"cluster": ["", *map(str, PAIRS[1:])]}, "bad-records", "row 0 has no label"),
-        ({"cluster": {"secret": ["a"] * 60, "b": PAIRS}}, "too-few-records", "cluster 1: got one label"),
-        ({"cluster": {"a": PAIRS, "b": PAIRS, "c": PAIRS}}, "bad-option", "3 columns, need one, or two"),
-        ({"cluster": {}}, "bad-option", "0 columns"),
-        ({"cluster": {"secret": None}}, "missing-field", "need a label for each record"),
-        ({"cluster": {"secret": [[1], [2]]}}, "dimension-mismatch", "2 dimensions"),
-        ({"cluster": "person"}, "wrong-type", "need a list"),
-        ({"cluster": PAIRS, "units": PAIRS}, "bad-option", "does not go with units"),
-        ({"cluster": PAIRS, "estimator": {"kind": "learned"}}, "bad-option", "learned adversary"),
-    ],
+@each_case(
+    "more, slug, words",
+    ({"cluster": ["a"] * 60}, "too-few-records", "one label for all rows"),
+    ({"cluster": [row % 7 for row in range(60)]}, "too-few-records", "7 labels, need at least 8"),
+    ({"cluster": [row % 5 for row in range(30)] + list(range(30))}, "too-few-records", "5 member rows can"),
+    ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
+    ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
+    ({"cluster": {"members": PAIRS[:30], "nonmembers": PAIRS[:29]}}, "dimension-mismatch", "59 labels"),
+    (
+        {"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}},
+        "mixed-types",
+        "all text or all numbers",
+    ),
+    ({"cluster": [None, *PAIRS[1:]]}, "mixed-types", "record 0 is missing"),
+    ({"cluster": [*PAIRS[:-1], None]}, "mixed-types", "record 59 is missing"),
+    ({"cluster": ["", *map(str, PAIRS[1:])]}, "bad-records", "row 0 has no label"),
+    ({"cluster": {"secret": ["a"] * 60, "b": PAIRS}}, "too-few-records", "cluster 1: got one label"),
+    ({"cluster": {"a": PAIRS, "b": PAIRS, "c": PAIRS}}, "bad-option", "3 columns, need one, or two"),
+    ({"cluster": {}}, "bad-option", "0 columns"),
+    ({"cluster": {"secret": None}}, "missing-field", "need a label for each record"),
+    ({"cluster": {"secret": [[1], [2]]}}, "dimension-mismatch", "2 dimensions"),
+    ({"cluster": "person"}, "wrong-type", "need a list"),
+    ({"cluster": PAIRS, "units": PAIRS}, "bad-option", "does not go with units"),
+    ({"cluster": PAIRS, "estimator": {"kind": "learned"}}, "bad-option", "learned adversary"),
 )
 def test_labels_that_are_none_are_refused_without_being_quoted(more, slug, words) -> None:
     problem = refused("advantage", {**lists(), **more})

@@ -13,6 +13,7 @@ from pyarrow import parquet
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.operations import perform
 from tests.app.http.asked import ENCODERS, as_arrow, as_csv, as_parquet
+from tests.cases import each_case
 from tests.macekit.decoding.support import npy_bytes
 
 ROWS = 30_000
@@ -124,33 +125,31 @@ def test_how_many_rows_there_are_is_said_where_the_file_says_it() -> None:
     assert found(as_csv(TABLE))["rows"] is None
 
 
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        ("score,split", (["score"], "split", None)),
-        ("score,label", (["score"], None, None)),
-        ("loss,label,is_train", (["loss"], "is_train", None)),
-        ("gap,label,is_train", (None, "is_train", None)),
-        ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
-        ("loss\tmembership", (["loss"], "membership", None)),
-        ("margin,gap,member", (None, "member", None)),
-        ("margin,inside", (None, None, None)),
-        ("loss,margin,member", (["loss"], "member", None)),
-        ("confidence,Loss,member", (["Loss"], "member", None)),
-        ("probability,logit,member", (["logit"], "member", None)),
-        ("age,attack_score,member", (["attack_score"], "member", None)),
-        ("score_2,age,member", (["score_2"], "member", None)),
-        ("loss,loss,score,member", (["score"], "member", None)),
-        ("score,score,age,member", (None, "member", None)),
-        ("id,margin,member", (["margin"], "member", None)),
-        (",margin,member", (["margin"], "member", None)),
-        ("Unnamed: 0,Index,record_id,margin,member", (["margin"], "member", None)),
-        ("id,member", (None, "member", None)),
-        ("member,member,score", (["score"], None, None)),
-        ("loss,member,group", (["loss"], "member", "group")),
-        ("score", (["score"], None, None)),
-        ("group,group,score,in_train", (["score"], "in_train", None)),
-    ],
+@each_case(
+    "header, expected",
+    ("score,split", (["score"], "split", None)),
+    ("score,label", (["score"], None, None)),
+    ("loss,label,is_train", (["loss"], "is_train", None)),
+    ("gap,label,is_train", (None, "is_train", None)),
+    ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
+    ("loss\tmembership", (["loss"], "membership", None)),
+    ("margin,gap,member", (None, "member", None)),
+    ("margin,inside", (None, None, None)),
+    ("loss,margin,member", (["loss"], "member", None)),
+    ("confidence,Loss,member", (["Loss"], "member", None)),
+    ("probability,logit,member", (["logit"], "member", None)),
+    ("age,attack_score,member", (["attack_score"], "member", None)),
+    ("score_2,age,member", (["score_2"], "member", None)),
+    ("loss,loss,score,member", (["score"], "member", None)),
+    ("score,score,age,member", (None, "member", None)),
+    ("id,margin,member", (["margin"], "member", None)),
+    (",margin,member", (["margin"], "member", None)),
+    ("Unnamed: 0,Index,record_id,margin,member", (["margin"], "member", None)),
+    ("id,member", (None, "member", None)),
+    ("member,member,score", (["score"], None, None)),
+    ("loss,member,group", (["loss"], "member", "group")),
+    ("score", (["score"], None, None)),
+    ("group,group,score,in_train", (["score"], "in_train", None)),
 )
 def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(header, expected) -> None:
     answer = found(f"{header}\n".encode())

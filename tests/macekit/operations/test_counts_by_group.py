@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(6)
@@ -18,9 +19,7 @@ COUNTS = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
 PLAIN = {name: value for name, value in COUNTS.items() if name != "by_group"}
 
 
-@pytest.mark.parametrize(
-    "cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}]
-)
+@each_case("cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}])
 def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]) -> None:
     counts = asked("counts", {**SAMPLE, "groups": GROUPS, **cells})["counts"]
     plain = asked("counts", {**SAMPLE, **cells})["counts"]
@@ -68,9 +67,8 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("change", WRONG)
-@pytest.mark.parametrize(
-    ("operation", "more"),
-    [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})],
+@each_case(
+    "operation, more", [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})]
 )
 def test_groups_that_are_none_are_refused(change: str, operation: str, more: dict[str, Any]) -> None:
     problem = refused(operation, {"counts": {**COUNTS, "by_group": WRONG[change]}, **more})

@@ -134,9 +134,7 @@ def test_a_table_says_the_same_as_json() -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"), [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})]
-)
+@each_case("kind, more", [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})])
 def test_what_a_kind_of_sample_has_not_is_refused(kind: str, more: dict[str, Any]) -> None:
     found = refused("report", {**SAMPLES[kind], **more})
 

@@ -8,6 +8,7 @@ import pytest
 from estimators import Scores, advantage_series
 from macekit.call import CSV
 from macekit.text import in_order
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(3)
@@ -76,22 +77,20 @@ ONE_SHORT = {
 VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
 
 
-@pytest.mark.parametrize(
-    ("question", "field", "words"),
-    [
-        (SCORES, "groups", "at least 2 steps"),
-        ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
-        ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
-        (
-            {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
-            "groups",
-            "step 2 has 0 member",
-        ),
-        ({"counts": CELLS}, "groups", "by_group"),
-        ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
-        ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),
-        ({"queries": {"a": SCORES}, "groups": [1]}, "groups", "one or the other"),
-    ],
+@each_case(
+    "question, field, words",
+    (SCORES, "groups", "at least 2 steps"),
+    ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
+    ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
+    (
+        {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
+        "groups",
+        "step 2 has 0 member",
+    ),
+    ({"counts": CELLS}, "groups", "by_group"),
+    ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
+    ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),
+    ({"queries": {"a": SCORES}, "groups": [1]}, "groups", "one or the other"),
 )
 def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, words: str) -> None:
     problem = refused("series", question)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macekit
+from tests.cases import each_case
 from tests.macekit.sources.support import NAMES, table
 
 RECORDS = table(2000)
@@ -121,16 +122,14 @@ def test_nothing_and_one_side_are_parts() -> None:
     assert problem.value.kind == "too-few-records"
 
 
-@pytest.mark.parametrize(
-    ("batch", "kind"),
-    [
-        ({"score": [0.5, None], "member": [True, False]}, "not-finite"),
-        ({"score": [0.5, float("nan")], "member": [True, False]}, "not-finite"),
-        ({"score": [0.5, 1.0], "member": [True, None]}, "not-finite"),
-        ({"score": [0.5, 1.0], "member": [1, 2]}, "bad-records"),
-        ({"score": [0.5, 1.0]}, "missing-field"),
-        ([0.5, 1.0], "wrong-type"),
-    ],
+@each_case(
+    "batch, kind",
+    ({"score": [0.5, None], "member": [True, False]}, "not-finite"),
+    ({"score": [0.5, float("nan")], "member": [True, False]}, "not-finite"),
+    ({"score": [0.5, 1.0], "member": [True, None]}, "not-finite"),
+    ({"score": [0.5, 1.0], "member": [1, 2]}, "bad-records"),
+    ({"score": [0.5, 1.0]}, "missing-field"),
+    ([0.5, 1.0], "wrong-type"),
 )
 def test_a_batch_at_fault_is_refused(batch: Any, kind: str) -> None:
     with pytest.raises(macekit.MaceProblem) as problem:

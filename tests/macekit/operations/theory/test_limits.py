@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 LOSSES = [[0, 1], [0, 1], [1, 0], [1, 0]]
@@ -20,9 +21,7 @@ def bound(answer: Any, quantity: str) -> float:
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize(
-    "promise", [{"epsilon": 0.0, "delta": 1.0}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1e4}]
-)
+@each_case("promise", [{"epsilon": 0.0, "delta": 1.0}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1e4}])
 def test_a_promise_of_nothing_allows_everything(promise: dict[str, float], adjacency: str) -> None:
     answer = asked(
         "theory/dp", {**promise, "adjacency": adjacency, "false_positive_rates": [0.01], "advantage": 0.2}
@@ -54,14 +53,12 @@ def test_beyond_700_a_conversion_says_what_it_says_at_700() -> None:
     assert rows[1]["mu"] is None  # no float is large enough
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
-    [
-        {"losses": LOSSES, "epsilon": 0},
-        {"losses": LOSSES, "practical_epsilon": 0},
-        {"losses": [[0, 1], [1, 0]], "rows": "training_sets", "epsilon": 0.0},
-        {"losses": (LOSSES * 15), "epsilon": 0, "draws": 200},  # of 60 records training sets are drawn
-    ],
+    {"losses": LOSSES, "epsilon": 0},
+    {"losses": LOSSES, "practical_epsilon": 0},
+    {"losses": [[0, 1], [1, 0]], "rows": "training_sets", "epsilon": 0.0},
+    {"losses": (LOSSES * 15), "epsilon": 0, "draws": 200},  # of 60 records training sets are drawn
 )
 def test_at_epsilon_0_nothing_is_given_away(question: dict[str, Any]) -> None:
     answer = asked("theory/pmp-exponential", {"sensitivity": 1.0, **question})

@@ -9,6 +9,7 @@ from app.cli import main
 from estimators import Counts, Scores
 from estimators.theory.dp import ApproximateDp, DpCurve
 from estimators.theory.one_run import one_run, several_runs
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 COUNTS = {"members": [20, 90, 150, 240], "nonmembers": [230, 170, 90, 10], "edges": [0.2, 0.5, 0.8]}
@@ -128,20 +129,18 @@ def test_without_a_word_about_runs_nothing_is_said_of_them() -> None:
     assert "runs" not in asked("theory/one-run", {**of_several(), "model": None})
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
-        ({"draw": "chosen"}, "draw", "certify nothing"),
-        ({"gaussian": True}, "gaussian", "one run"),
-        ({"mu": 1.0}, "delta", "above 0"),
-        ({"model": ["a"] * 450}, "model", "got 1 runs"),
-        ({"model": ["a", "b"] * 225 + ["c"]}, "model", "451 labels for 450"),
-        ({"model": ["a"] * 440 + ["b"] * 10}, "model", "run 2 has 0 member and 10 nonmember"),
-        ({"model": ["", "b"] * 225}, "model", "no label"),
-        ({"model": [str(at) for at in range(450)]}, "model", "at most 100"),
-        ({"units": list(range(450))}, "units", "model"),
-        ({"members": None, "nonmembers": None, "counts": COUNTS}, "counts", "which model"),
-    ],
+@each_case(
+    "change, field, words",
+    ({"draw": "chosen"}, "draw", "certify nothing"),
+    ({"gaussian": True}, "gaussian", "one run"),
+    ({"mu": 1.0}, "delta", "above 0"),
+    ({"model": ["a"] * 450}, "model", "got 1 runs"),
+    ({"model": ["a", "b"] * 225 + ["c"]}, "model", "451 labels for 450"),
+    ({"model": ["a"] * 440 + ["b"] * 10}, "model", "run 2 has 0 member and 10 nonmember"),
+    ({"model": ["", "b"] * 225}, "model", "no label"),
+    ({"model": [str(at) for at in range(450)]}, "model", "at most 100"),
+    ({"units": list(range(450))}, "units", "model"),
+    ({"members": None, "nonmembers": None, "counts": COUNTS}, "counts", "which model"),
 )
 def test_runs_that_cannot_be_taken_together_are_refused(change, field, words) -> None:
     problem = refused("theory/one-run", of_several(**change))
