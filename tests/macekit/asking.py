@@ -53,6 +53,12 @@ def refused(operation: str, body: object, media_type: str = JSON, accept: str = 
     return problem | {"kind": problem["type"].rpartition(":")[2]}
 
 
+def decided(answer: dict[str, Any]) -> dict[str, Any]:
+    """What has the decision of an answer."""
+    part = answer.get("result", answer)
+    return part.get("verdict") or part
+
+
 RECORDS = {"members", "nonmembers", "queries", "counts", "shards", "groups", "units", "cluster", "targets"}
 
 

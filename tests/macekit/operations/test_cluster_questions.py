@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import Scores, ThresholdRule, advantage, attack_advantage, by_group, lone_rows
+from estimators import ThresholdRule, advantage, attack_advantage, by_group, lone_rows
 from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
 from macekit import catalogue
 from tests.macekit.asking import asked, options_of, refused
-from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, stripped, world
+from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, named, stripped, world
 
 GROUPS = ["a", "b"] * (PEOPLE * ROWS // 2)
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,16 +46,6 @@ def posed(name: str, columns: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if operation in catalogue.SEVERAL:
         return operation, {"queries": {each: in_lists(columns, each) for each in ("score", "other")}, **more}
     return operation, {**in_lists(columns), **more}
-
-
-def named(columns: dict[str, Any]) -> tuple[Scores, np.ndarray[Any, Any]]:
-    """The scores, and whose each is as an operation numbers them."""
-    inside = columns["member"]
-    person = np.r_[columns["person"][inside], columns["person"][~inside]]
-    _, first = np.unique(person, return_index=True)
-    return Scores.of(columns["score"][inside], columns["score"][~inside]), np.argsort(np.argsort(first))[
-        person
-    ]
 
 
 @pytest.mark.slow

@@ -30,14 +30,20 @@ def world(truth: float = 0.0, seed: int = 0, alike: float = 0.6) -> dict[str, np
     }  # fmt: skip
 
 
-def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:
-    inside = columns["member"]
-    return {"members": columns[score][inside].tolist(), "nonmembers": columns[score][~inside].tolist()}
-
-
 def by_side(columns: dict[str, np.ndarray[Any, Any]], name: str = "person") -> dict[str, Any]:
     inside = columns["member"]
     return {"members": columns[name][inside].tolist(), "nonmembers": columns[name][~inside].tolist()}
+
+
+def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:
+    return by_side(columns, score)
+
+
+def named(columns: dict[str, Any]) -> tuple[Scores, np.ndarray[Any, Any]]:
+    """The scores, and whose each is as an operation numbers them: in the order in which they are met."""
+    person = np.concatenate([*by_side(columns).values()])
+    _, first = np.unique(person, return_index=True)
+    return Scores.of(*in_lists(columns).values()), np.argsort(np.argsort(first))[person]
 
 
 def stripped(value: Any) -> Any:
@@ -56,27 +62,19 @@ def test_the_answer_is_that_of_the_library_and_says_what_the_clusters_cost(opera
     answer = asked(operation, {**in_lists(columns), "cluster": by_side(columns), "max_advantage": 0.1})
     result = answer.get("result", answer)
 
-    inside = columns["member"]
-    scores = Scores.of(columns["score"][inside], columns["score"][~inside])
-    person = np.r_[columns["person"][inside], columns["person"][~inside]]
-    _, first = np.unique(person, return_index=True)
-    numbered = np.argsort(np.argsort(first))[person]  # in the order in which they are met
-    wanted = assess(scores, AssessOptions(max_advantage=0.1), {"cluster": numbered})
+    scores, person = named(columns)
+    wanted = assess(scores, AssessOptions(max_advantage=0.1), {"cluster": person})
 
-    assert wanted.advantage.clusters is not None
-    clusters = result["advantage"]["clusters"]
+    stated, own = result["advantage"], wanted.advantage
+    clusters = stated["clusters"]
     assert (clusters["columns"], clusters["numbers"]) == (["cluster"], [PEOPLE])
-    assert clusters["design_effect"] == wanted.advantage.clusters.design_effect > 1.5
+    assert clusters["design_effect"] == own.clusters.design_effect > 1.5
     assert clusters["effective_sample"] == pytest.approx(PEOPLE * ROWS / clusters["design_effect"])
     assert clusters["sentence"] in result["sentence"]
-    assert (result["advantage"]["lower"], result["advantage"]["upper"]) == (
-        wanted.advantage.lower,
-        wanted.advantage.upper,
-    )
-    assert wanted.auc is not None
+    assert (stated["lower"], stated["upper"]) == (own.lower, own.upper)
     assert result["roc"]["auc_lower"] == wanted.auc.estimate.lower
     assert "lone_rows" in {each["code"] for each in result["warnings"]}
-    assert "clusters are independent draws" in result["advantage"]["guarantee"]["assumes"]
+    assert "clusters are independent draws" in stated["guarantee"]["assumes"]
 
 
 @pytest.mark.slow
@@ -230,13 +228,9 @@ def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> N
     wrong = dict.fromkeys(("epsilon", "rate", "area", "advantage"), 0)
     for seed in range(60):
         columns = world(0.0, seed, alike=0.9)
-        inside = columns["member"]
-        scores = Scores.of(columns["score"][inside], columns["score"][~inside])
-        person = np.r_[columns["person"][inside], columns["person"][~inside]]
+        scores, person = named(columns)
         found = assess(scores, AssessOptions(operating_points=(0.2,), seed=seed), person)
-        assert found.lone is not None
         assert found.lone.n_members + found.lone.n_nonmembers == PEOPLE
-        assert found.auc is not None
         wrong["epsilon"] += found.epsilon.value > 0
         wrong["rate"] += 0.2 not in found.operating_points[0].estimate.interval
         wrong["area"] += 0.5 not in found.auc.estimate.interval

@@ -14,7 +14,7 @@ from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.operations import perform
 from tests.app.http.asked import ENCODERS, as_arrow, as_csv, as_parquet
 from tests.cases import each_case
-from tests.macekit.decoding.support import npy_bytes
+from tests.macekit.decoding.support import arrow_bytes, npy_bytes
 
 ROWS = 30_000
 TABLE = pa.table(
@@ -53,13 +53,6 @@ def roles(answer: Any) -> dict[str, Any]:
     return {name: answer[name] for name in ROLES}
 
 
-def as_file(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_file(sink, given.schema) as writer:
-        writer.write_table(given)
-    return sink.getvalue()
-
-
 def structured() -> bytes:
     kinds = ["f4", "?", "U3", "u1", "M8[s]", "U1"]
     return npy_bytes(np.zeros(9, [*zip(TYPES, kinds, strict=True)]))
@@ -69,7 +62,7 @@ def structured() -> bytes:
     ("media_type", "body", "expected"),
     [
         (CSV, as_csv(TABLE), SPELT), (NPY, structured(), TYPES), (ARROW, as_arrow(TABLE), TYPES),
-        (ARROW, as_file(TABLE), TYPES), (ARROW_FILE, as_file(TABLE), TYPES),
+        (ARROW, arrow_bytes(TABLE, ARROW_FILE), TYPES), (ARROW_FILE, arrow_bytes(TABLE, ARROW_FILE), TYPES),
     ],
     ids=["csv", "npy", "stream", "file as stream", "file"],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary
 from macekit.reports.saved import validate_answer
 from tests.cases import each_case
-from tests.macekit.asking import asked, refused
+from tests.macekit.asking import asked, decided, refused
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -33,19 +33,13 @@ DOORS: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-def whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """What has the decision."""
-    part = answer.get("result", answer)
-    return part.get("verdict") or part
-
-
 @pytest.mark.slow
 @each_case("operation, records", DOORS)
 def test_every_door_leaves_open_what_would_be_a_pass_and_says_why(operation, records) -> None:
     answer = asked(operation, {**records, **LIMIT})
     codes = [each["code"] for each in answer.get("result", answer)["warnings"]]
 
-    assert (whole(answer)["decision"], whole(answer)["undecided_because"]) == ("inconclusive", "exposed")
+    assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("inconclusive", "exposed")
     assert "exposed" in codes
     assert status_of(answer) == UNDECIDED == 3
     assert validate_answer(operation, answer) == answer  # so that a kept answer is shown
@@ -57,7 +51,7 @@ def test_every_door_passes_what_was_accepted_and_says_that_it_was(operation, rec
     answer = asked(operation, {**records, **LIMIT, "accept_exposure": True})
     codes = [each["code"] for each in answer.get("result", answer)["warnings"]]
 
-    assert (whole(answer)["decision"], whole(answer)["undecided_because"]) == ("pass", None)
+    assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("pass", None)
     assert "exposure_accepted" in codes
     assert status_of(answer) == 0
 
