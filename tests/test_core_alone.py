@@ -11,18 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WINGS = (
-    "estimators/runs",
-    "estimators/audits",
-    "estimators/theory",
-    "macekit/audits",
-    "macekit/engines",
-    "macekit/imports",
-    "macekit/mlflow.py",
-    "macekit/mlflow_evaluator.py",
-    "macekit/questions/runs",
-    "macekit/questions/audits",
-    "macekit/questions/theory",
-)
+    "estimators/runs", "estimators/audits", "estimators/theory", "macekit/audits", "macekit/engines",
+    "macekit/imports", "macekit/mlflow.py", "macekit/mlflow_evaluator.py", "macekit/questions/runs",
+    "macekit/questions/audits", "macekit/questions/theory",
+)  # fmt: skip
 
 ASK = """
 import contextlib, hashlib, io, json, sys

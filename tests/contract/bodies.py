@@ -10,17 +10,10 @@ SIDES = [False, True] * 8
 """Both sides have enough records, whatever else is drawn."""
 
 COLUMNS = {
-    "score": ["score", "loss", "score,loss"],
-    "member": ["member"],
-    "group": ["group"],
-    "unit": ["unit"],
-    "column": ["score", "loss", "score,loss", "group"],
-    "before": ["score"],
-    "after": ["loss"],
-    "record": ["group", "unit"],
-    "tallies": ["unit", "member"],
-    "probabilities": ["score"],
-}
+    "score": ["score", "loss", "score,loss"], "member": ["member"], "group": ["group"], "unit": ["unit"],
+    "column": ["score", "loss", "score,loss", "group"], "before": ["score"], "after": ["loss"],
+    "record": ["group", "unit"], "tallies": ["unit", "member"], "probabilities": ["score"],
+}  # fmt: skip
 """Names worth asking for, by query parameter."""
 
 
