@@ -106,6 +106,15 @@ def table_bytes(columns: Mapping[str, Any], media_type: str) -> bytes:
     return arrow_bytes(pa.table(dict(columns)), media_type)
 
 
+def in_one(body: Mapping[str, Any], media_type: str = CSV, column: str = "table") -> bytes:
+    """The tables of a question as one, a column of which says of each row to which it belongs."""
+    tables = {name: table for name, table in body.items() if isinstance(table, dict)}
+    names = [*next(iter(tables.values()))]
+    columns = {name: np.concatenate([table[name] for table in tables.values()]) for name in names}
+    columns[column] = np.repeat([*tables], [len(table[names[0]]) for table in tables.values()])
+    return table_bytes(columns, media_type)
+
+
 def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = None) -> bytes:
     sink = io.BytesIO()
     if media_type == CSV:

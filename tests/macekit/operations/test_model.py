@@ -12,6 +12,7 @@ from macekit.call import CSV, HTML, MARKDOWN
 from macekit.reports.rendering import render
 from tests.cases import each_case
 from tests.macekit.asking import ask
+from tests.macekit.decoding.support import in_one
 from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -244,14 +245,6 @@ def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
     as_csv = ask("check", in_one(body), CSV)
     as_csv["provenance"]["options"].pop("table", None)
     assert as_csv == answer
-
-
-def in_one(body: dict[str, Any]) -> bytes:
-    """Both tables as one of CSV, which says of each row to which it belongs."""
-    rows = [",".join([*body["train"], "table"])]
-    for name in [each for each in ("train", "holdout", "planted", "spared") if each in body]:
-        rows += [",".join([*map(str, row), name]) for row in zip(*body[name].values(), strict=True)]
-    return "\n".join(rows).encode()
 
 
 def sided(columns: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """``/v1/synthetic``: one answer in every format, what is refused, and what the report shows."""
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -15,7 +13,7 @@ from macekit.reports.saved import recognise, validate_answer
 from macekit.reports.text import text
 from tests.cases import each_case
 from tests.macekit import asking
-from tests.macekit.decoding.support import table_bytes
+from tests.macekit.decoding.support import in_one
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -45,19 +43,6 @@ def release(synthetic: Table, holdout: Table = HOLDOUT) -> dict[str, Table]:
     return {"train": TRAIN, "holdout": holdout, "synthetic": synthetic}
 
 
-def in_one(tables: dict[str, Table], media_type: str) -> bytes:
-    """The tables as one, which says of each row to which it belongs."""
-    columns = {name: [value for table in tables.values() for value in table[name]] for name in TRAIN}
-    columns["part"] = [name for name, table in tables.items() for _ in table["age"]]
-    if media_type != CSV:
-        return table_bytes({name: np.array(column) for name, column in columns.items()}, media_type)
-    sink = io.StringIO()
-    writer = csv.writer(sink)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return sink.getvalue().encode()
-
-
 @pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET])
 def test_one_table_says_what_three_tables_say(media_type: str) -> None:
@@ -66,7 +51,7 @@ def test_one_table_says_what_three_tables_say(media_type: str) -> None:
     wanted = ask(tables, **options)
 
     spelled = {name: json.dumps(value) for name, value in options.items()}
-    answer = asking.ask("synthetic", in_one(tables, media_type), media_type, table="part", **spelled)
+    answer = asking.ask("synthetic", in_one(tables, media_type, "part"), media_type, table="part", **spelled)
 
     assert answer["provenance"]["options"].pop("table") == "part"
     assert answer == wanted

@@ -1,7 +1,5 @@
 """``/v1/unlearning``: the same answer from every door, its report, and what it refuses."""
 
-import csv
-import io
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from estimators.audits.unlearning import NOT_COVERED, audit_unlearning
 from macekit.call import CSV, HTML, MARKDOWN, NDJSON
 from tests.cases import each_case
 from tests.macekit.asking import asked, post, refused
+from tests.macekit.decoding.support import in_one
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -26,17 +25,6 @@ BESIDE: dict[str, Any] = BODY | {
     name: side | {"retrained": scores}
     for (name, side), scores in zip((("forgotten", FORGOTTEN), ("unseen", UNSEEN)), AGAIN, strict=True)
 }
-
-
-def in_one(body: dict[str, Any]) -> bytes:
-    """The tables as one CSV."""
-    names = [each for each in ("forgotten", "unseen", "retained") if each in body]
-    sink = io.StringIO()
-    writer = csv.writer(sink)
-    writer.writerow(["table", *body["forgotten"]])
-    for name in names:
-        writer.writerows((name, *row) for row in zip(*body[name].values(), strict=True))
-    return sink.getvalue().encode()
 
 
 def numbers(answer: dict[str, Any]) -> dict[str, Any]:

@@ -1,21 +1,19 @@
 """``usage`` over every door: one answer, its report, and what it refuses."""
 
-import io
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import macekit
 from estimators.audits.usage import dataset_use
 from macekit import MaceProblem
-from macekit.call import CSV, HTML, JSON, MARKDOWN, PARQUET, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV, HTML, MARKDOWN, PARQUET
 from tests.cases import refusals
+from tests.macekit import asking
+from tests.macekit.decoding.support import in_one
 
 RNG = np.random.default_rng(8)
 GROUPS = {
@@ -27,30 +25,22 @@ TABLES = {name: {"loss": (-scores).tolist()} for name, scores in GROUPS.items()}
 QUESTION = {"max_share": 0.1, "direction": "low", "seed": 3}
 
 
-def asked(body: bytes, media_type: str = JSON, accept: str = JSON, **query: str) -> Any:
-    reply = perform(Call("usage", media_type, accept=accept, query=tuple(query.items())), Body.of(body))
-    assert reply.status == 200, bytes(reply.body)
-    return json.loads(bytes(reply.body)) if accept == JSON else bytes(reply.body).decode()
+asked = partial(asking.asked, "usage")
 
 
 @pytest.mark.slow
 def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
     own = dataset_use(*GROUPS.values(), max_share=0.1, direction="high", seed=3)
     lines = [f"{-score},{name}" for name, scores in GROUPS.items() for score in scores]
-    frame = pa.table(
-        {"loss": [float(line.split(",")[0]) for line in lines]}
-        | {"which": [line.split(",")[1] for line in lines]}
-    )
-    sink = io.BytesIO()
-    pq.write_table(frame, sink)
+    parquet = in_one({name: {"loss": -scores} for name, scores in GROUPS.items()}, PARQUET, "which")
     for name, scores in GROUPS.items():
         (tmp_path / f"{name}.csv").write_text("loss\n" + "".join(f"{-score}\n" for score in scores))
     texts = {name: str(value) for name, value in QUESTION.items()}
 
     answers = [
-        asked(json.dumps(TABLES | QUESTION).encode()),
+        asked(TABLES | QUESTION),
         asked("\n".join(["loss,which", *lines]).encode(), CSV, table="which", **texts),
-        asked(sink.getvalue(), PARQUET, table="which", score="loss", **texts),
+        asked(parquet, PARQUET, table="which", score="loss", **texts),
         macekit.usage(*(-each for each in GROUPS.values()), **QUESTION),
         macekit.usage(*(tmp_path / f"{name}.csv" for name in GROUPS), **QUESTION),
     ]
@@ -65,7 +55,7 @@ def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
-    posted = json.dumps(TABLES | QUESTION | {"max_share": 0.6}).encode()
+    posted = TABLES | QUESTION | {"max_share": 0.6}
 
     text, page = asked(posted, accept=MARKDOWN), asked(posted, accept=HTML)
 
@@ -80,8 +70,7 @@ def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
 def test_no_mixture_has_no_interval_on_its_page() -> None:
     odd = {**TABLES, "candidates": {"loss": [*TABLES["candidates"]["loss"], *[9.0] * 60]}}
 
-    answer = asked(json.dumps(odd | QUESTION).encode())
-    text = asked(json.dumps(odd | QUESTION).encode(), accept=MARKDOWN)
+    answer, text = asked(odd | QUESTION), asked(odd | QUESTION, accept=MARKDOWN)
 
     assert (answer["is_mixture"], answer["decision"]) == (False, "inconclusive")
     assert "no mixture" in text
@@ -129,13 +118,13 @@ def test_several_columns_are_combined_and_a_document_is_its_mean_over_every_door
     )
 
     answer = macekit.usage(*tables.values(), **question)
-    page = asked(json.dumps(posted).encode(), accept=MARKDOWN)
+    page = asked(posted, accept=MARKDOWN)
 
     assert (answer.score, answer.provenance.query) == ("loss + reference",) * 2
     assert [each.column for each in answer.weights] == ["loss", "reference"]
     assert answer.weights[0].weight < -0.3 < 0.3 < answer.weights[1].weight
     assert answer.share.lower == pytest.approx(own.share.lower, abs=0.01)
-    assert asked(json.dumps(posted).encode())["share"] == dict(answer.share)
+    assert asked(posted)["share"] == dict(answer.share)
     assert "| Score that was read | loss \\+ reference | a combination |" in page
     assert "What each score counts in their combination" in page
     assert macekit.usage(*tables.values(), **question | {"combine": "never"}).weights == []
