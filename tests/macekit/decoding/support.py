@@ -106,6 +106,10 @@ def table_bytes(columns: Mapping[str, Any], media_type: str) -> bytes:
     return arrow_bytes(pa.table(dict(columns)), media_type)
 
 
+def lines(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
 def in_one(body: Mapping[str, Any], media_type: str = CSV, column: str = "table") -> bytes:
     """The tables of a question as one, a column of which says of each row to which it belongs."""
     tables = {name: table for name, table in body.items() if isinstance(table, dict)}
@@ -120,7 +124,7 @@ def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = No
     if media_type == CSV:
         pyarrow.csv.write_csv(table, sink)
     elif media_type == NDJSON:
-        sink.writelines(json.dumps(row).encode() + b"\n" for row in table.to_pylist())
+        sink.write(lines(*table.to_pylist()))
     elif media_type == PARQUET:
         return parquet_bytes(table, row_group_size=batch)
     elif media_type == ARROW:

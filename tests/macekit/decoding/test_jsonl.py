@@ -13,12 +13,7 @@ from macekit.decoding import preview as columns
 from macekit.decoding.format import join_sides
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal
-
-
-def lines(*records: object) -> bytes:
-    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
+from tests.macekit.decoding.support import REFUSALS, call, counted, lines, packed, piped, read, refusal
 
 ROWS = [{"score": k / 8, "member": k % 2 == 0, "group": "ab"[k % 3 == 0]} for k in range(40)]
 
