@@ -134,9 +134,7 @@ def test_of_a_million_records_one_order_says_what_four_say() -> None:
     rng = np.random.default_rng(3)
     place = rng.random((2, 1_300_000)) * 200.0
     shares = np.where(np.floor(place) % 2 == np.array([[0], [1]]), 0.6, 0.4)
-    scores = [
-        side[rng.random(side.size) < share][:600_000] for side, share in zip(place, shares, strict=True)
-    ]
+    scores = [side[rng.random(side.size) < s][:600_000] for side, s in zip(place, shares, strict=True)]
     fine = finest(Scores.of(*scores))
     assert fine.n_records >= ONE_ORDER
 

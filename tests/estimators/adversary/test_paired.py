@@ -37,9 +37,8 @@ def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n, alpha) -> Non
     only_first, only_second = (each.ravel() for each in np.mgrid[: n + 1, : n + 1])
     possible = only_first + only_second <= n
     a, c = only_first[possible], only_second[possible]
-    limits = limit_of_a_mean(
-        (a - c)[None], (a + c)[None], np.array([[n]]), np.array([[1.0 / n]]), norm.isf(alpha)
-    )
+    differ, several, weight = (a - c)[None], (a + c)[None], np.array([[1.0 / n]])
+    limits = limit_of_a_mean(differ, several, np.array([[n]]), weight, norm.isf(alpha))
     ways = gammaln(n + 1) - gammaln(a + 1) - gammaln(c + 1) - gammaln(n - a - c + 1)
     worst = 0.0
     for differ, share in product(
@@ -62,9 +61,7 @@ def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
     weight = np.array([[prior], [1 - prior]]) / n
     least = {0: np.inf, 1: np.inf, 7: np.inf}
     for guess in product((0, 1), repeat=7):
-        d = np.take_along_axis(DIFFERENCES[:, :, None, :], np.array(guess)[None, None, :, None], axis=3)[
-            ..., 0
-        ]
+        d = np.take_along_axis(DIFFERENCES[:, :, None], np.array(guess)[None, None, :, None], axis=3)[..., 0]
         sums, squares = ((tables * power).sum(axis=(1, 2))[:, None] for power in (d, d**2))
         value = float(limit_of_a_mean(sums, squares, n, weight, z)[0])
         changes = sum(x != y for x, y in pairwise(guess))

@@ -71,10 +71,8 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
 
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
-    twins = {
-        "entropy": "confidence",
-        **dict.fromkeys(("scaled_confidence", "margin", "modified_entropy"), "loss"),
-    }
+    alike = "scaled_confidence", "margin", "modified_entropy"
+    twins = {"entropy": "confidence", **dict.fromkeys(alike, "loss")}
     for name, twin in twins.items():
         np.testing.assert_array_equal(order(name), order(twin))
         assert name in audit.not_asked
@@ -275,10 +273,7 @@ def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_que
     together = audited(logits, labels, together=True, learners=[logistic()], **options)
 
     for audit in (plain, together):
-        assert [(limit.name, limit.decision.value) for limit in audit.limits][1] == (
-            "group_advantage",
-            "fail",
-        )
+        assert (audit.limits[1].name, audit.limits[1].decision.value) == ("group_advantage", "fail")
         assert "within group few is at least" in audit.limits[1].reason
         assert audit.decision is Decision.FAIL
     with pytest.raises(OptionError, match="needs groups"):

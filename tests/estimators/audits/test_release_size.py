@@ -47,10 +47,8 @@ def test_a_release_in_another_unit_passes_in_no_audit_and_at_no_size() -> None:
     audit = audited(train, holdout, far, max_advantage=0.9)
     answer = release_size(train, holdout, far, sizes=[20, 100], max_advantage=0.9, queries=NEAR)
 
-    assert (audit.decision, audit.verdict.undecided_because) == (
-        Decision.NOT_APPLICABLE,
-        "released_elsewhere",
-    )
+    assert audit.decision is Decision.NOT_APPLICABLE
+    assert audit.verdict.undecided_because == "released_elsewhere"
     assert [step.decision for step in answer.series.steps] == [Decision.NOT_APPLICABLE] * 2
     assert answer.largest is None
 

@@ -117,9 +117,8 @@ def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in
 def test_the_group_that_bears_most_decides_and_is_named() -> None:
     rng = np.random.default_rng(1)
     laws = [0.95, 0.05], [0.05, 0.95]
-    data = Scores.of(
-        *(np.r_[rng.choice(["x", "y"], 500, p=law), rng.choice(["u", "v"], 500)] for law in laws)
-    )
+    sides = (np.r_[rng.choice(["x", "y"], 500, p=law), rng.choice(["u", "v"], 500)] for law in laws)
+    data = Scores.of(*sides)
     groups = np.tile(np.repeat(["leaky", "tight"], 500), 2)
 
     result = judge(data, [MaxGroupRisk(0.3, groups)])
@@ -371,9 +370,8 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
     assert "in 251 cells: what differs within a cell is not seen" in crowded.covers[1]
     of_scores = judge(data, [MaxAdvantage(0.4)])
     for result, said in ((counted, True), (crowded, True), (of_scores, False)):
-        assert (
-            "that were counted is not seen" in result.limits[0].estimate.interval.guarantee.covers
-        ) is said
+        covers = result.limits[0].estimate.interval.guarantee.covers
+        assert ("that were counted is not seen" in covers) is said
     for result in (named, clustered):
         assert result.decision is Decision.PASS
         assert result.limits[0].verdict.holds_up_to_changes is None

@@ -66,9 +66,8 @@ def test_the_records_planned_decide_in_about_four_samples_of_five(expected, thre
     shift = brentq(lambda m: best_of_normals(m, prior) - expected, 0.01, 8.0) if expected else 0.0
 
     for run in range(12):
-        scores = Scores.of(
-            rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers), "continuous"
-        )
+        sides = rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers)
+        scores = Scores.of(*sides, "continuous")
         answer = verdict(advantage(scores, prior, seed=run), threshold)
         decided += answer.decision is not Decision.INCONCLUSIVE
 

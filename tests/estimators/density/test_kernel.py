@@ -86,9 +86,8 @@ def test_risk_at_every_record_is_that_of_literal_sums(name) -> None:
     result = LineDensities.of(a, b, Silverman())
 
     r, q = literal_density(a, result.widths[0], points), literal_density(b, result.widths[1], points)
-    assert result.at(points).signed_risk(0.1) == pytest.approx(
-        (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q), abs=1e-4
-    )
+    expected = (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q)
+    assert result.at(points).signed_risk(0.1) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.slow

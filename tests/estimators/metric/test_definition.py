@@ -268,9 +268,7 @@ def test_the_individual_value_is_the_papers_formula_in_r_and_q():
     r, q = np.array([0.1, 0.3, 0.02]), np.array([0.2, 0.02, 0.02])
     k = metric.coefficients
     member = (1 - t) * prior * r > t * (1 - prior) * q
-    c, d = (
-        (k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in ("a", "b")
-    )
+    c, d = ((k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in "ab")
     pr, pq = prior * r, (1 - prior) * q
     eq18 = [  # a0 = b0 = 0
         x[0] * pr + x[1] * pq + x[2] * pr * member + x[3] * pq * member for x in (c, d)

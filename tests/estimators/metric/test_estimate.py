@@ -314,10 +314,8 @@ def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
     assert "at least 5% of all records" in constrained.sentence
     few = metric_optimum(drawn(9, 60, 60, 1.0), metric, 0.1)
     assert [each.interval.width > 0.5 for each in (constrained, few)] == [False, True]
-    assert ["wide_interval" in {c.code for c in each.cautions} for each in (constrained, few)] == [
-        False,
-        True,
-    ]
+    warned = ["wide_interval" in {c.code for c in each.cautions} for each in (constrained, few)]
+    assert warned == [False, True]
 
 
 def test_identical_sides_certify_nothing_beyond_the_trivial_value_and_disjoint_ones_reach_the_top():
@@ -341,9 +339,8 @@ def test_the_order_of_unordered_cells_changes_neither_the_upper_end_nor_the_plug
 def test_a_seed_repeats_another_splits_anew_and_more_confidence_is_never_shorter():
     counts, jaccard = Counts.of([300, 200, 100, 50], [100, 200, 300, 100]), preset("jaccard", 0.3)
     first, again, other = (metric_optimum(counts, jaccard, 0.3, seed=s) for s in (1, 1, 2))
-    wide, narrow = (
-        metric_optimum(random_counts(7), jaccard, 0.3, confidence=c).interval for c in (0.99, 0.8)
-    )
+    ends = (metric_optimum(random_counts(7), jaccard, 0.3, confidence=c).interval for c in (0.99, 0.8))
+    wide, narrow = ends
 
     assert first == again
     assert first.held_out != other.held_out
@@ -374,9 +371,7 @@ def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior) -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.4).draw(np.random.default_rng(9), 600, 500)))
-    accuracy, same = (
-        metric_optimum(counts, preset(name, prior), prior) for name in ("accuracy", "advantage")
-    )
+    accuracy, same = (metric_optimum(counts, preset(n, prior), prior) for n in ("accuracy", "advantage"))
     result = advantage(counts, prior)
 
     mine = accuracy.value, accuracy.interval.lower, accuracy.interval.upper

@@ -38,9 +38,8 @@ def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, ends: End
     changes = best_by_changes(gain, 1 if isinstance(ends.target, ThresholdTarget) else most)[-1]
     if not isinstance(ends.target, CellsTarget):
         return float(changes)
-    return float(
-        max(changes, np.abs(np.bincount(ends.counts.cells.locate(values), gain, ends.counts.size)).sum())
-    )
+    cells = np.bincount(ends.counts.cells.locate(values), gain, ends.counts.size)
+    return float(max(changes, np.abs(cells).sum()))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -95,9 +95,7 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
     limit, passes = MaxTpr(0.02, 0.001), 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        members = np.where(
-            rng.random(10_000) < 0.05, rng.uniform(0.3, 0.301, 10_000), rng.normal(size=10_000)
-        )
+        members = np.where(rng.random(10_000) < 0.05, rng.uniform(0.3, 0.301, 10_000), rng.normal(size=10**4))
         spike = judge(Scores.of(members, rng.normal(size=10_000)), [limit])
         clean = judge(Scores.of(*rng.normal(size=(2, 10_000))), [limit])
 
@@ -111,9 +109,8 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
 def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> None:
     spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
     ordered = judge(spike, [MaxTpr(0.02, 0.001)])
-    labels = judge(
-        counted(*np.random.default_rng(0).integers(0, 9, (2, 300)), 9, Categories), [MaxTpr(0.5, 0.1)]
-    )
+    sides = np.random.default_rng(0).integers(0, 9, (2, 300))
+    labels = judge(counted(*sides, 9, Categories), [MaxTpr(0.5, 0.1)])
     one = judge(spike, [MaxTpr(0.9, 0.001, ranges=1)])
 
     assert ordered.decision is Decision.FAIL

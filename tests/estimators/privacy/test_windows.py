@@ -46,9 +46,8 @@ def test_the_fullest_window_is_that_of_a_search_window_by_window(rng, top, sides
     counts = values(*(rng.integers(0, top, n) for n in sides))
     windows = fullest_windows(counts)
 
-    assert windows.within.tolist() == [
-        k for k in (0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45) if k + 2 <= sides[1]
-    ]
+    sizes = (0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45)
+    assert windows.within.tolist() == [k for k in sizes if k + 2 <= sides[1]]
     for at, within in enumerate(windows.within.tolist()):
         assert windows.members[at] == literally(counts, within)
         cells = slice(windows.first[at], windows.behind[at])
@@ -146,9 +145,8 @@ def test_a_spike_of_members_inside_the_score_is_found_and_named(at, turned) -> N
         assert tail.direction == "window"
         low, high = sorted([-tail.low, -tail.high] if turned else [tail.low, tail.high])
         assert at - 0.03 < low < high < at + 0.03
-        inside = [
-            ((side >= tail.low) & (side < tail.high)).sum() for side in (scores.members, scores.nonmembers)
-        ]
+        both = scores.members, scores.nonmembers
+        inside = [((side >= tail.low) & (side < tail.high)).sum() for side in both]
         assert [tail.members, tail.nonmembers] == inside
         assert tail.tpr_lower < 0.055
         assert tail.score_epsilon >= np.log(SEVERE)
@@ -173,9 +171,8 @@ def test_the_sentence_says_between_which_scores_they_lie_with_as_many_digits_as_
         exposure(cut).finding
         == "500 of 10,000 members and 3 of 10,000 nonmembers score between 0.2999 and 0.3007"
     )
-    assert (
-        exposure(empty).finding == "500 of 10,000 members score between 0.25 and 0.5, where no nonmember lies"
-    )
+    said = "500 of 10,000 members score between 0.25 and 0.5, where no nonmember lies"
+    assert exposure(empty).finding == said
     assert alone.finding == "90 of 1,000 members have the score 7, where no nonmember lies"
     assert (alone.tail.low, alone.tail.high) == (7.0, 7.0)
 

@@ -101,9 +101,8 @@ def classes(maker: Any, *, slots: bool) -> dict[str, type]:
 
         a: int
 
-    return {
-        each.__name__: each for each in (Plain, Derived, One, Empty, Every, Own, Alike, Same, Quiet, Ordered)
-    }
+    every = Plain, Derived, One, Empty, Every, Own, Alike, Same, Quiet, Ordered
+    return {each.__name__: each for each in every}
 
 
 ARGUMENTS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [

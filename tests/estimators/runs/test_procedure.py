@@ -105,9 +105,8 @@ def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_withi
 @pytest.mark.slow
 def test_what_rules_show_on_unseen_records_of_few_is_on_average_no_more_than_there_is() -> None:
     rng = np.random.default_rng(3)
-    shown = [
-        evidence_in(finest(Scores.of(*rng.normal(size=(2, 8)))), 0.5, seed).unseen for seed in range(8000)
-    ]
+    samples = (finest(Scores.of(*rng.normal(size=(2, 8)))) for _ in range(8000))
+    shown = [evidence_in(sample, 0.5, seed).unseen for seed, sample in enumerate(samples)]
 
     assert np.mean(shown) < 3.0 * np.std(shown) / np.sqrt(len(shown))
 
@@ -213,10 +212,8 @@ def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_
     proven, simulated = result.any_variation, result.estimate
 
     assert proven.lower < simulated.lower < simulated.upper < proven.upper
-    for threshold, expected in (
-        (simulated.upper + 0.01, Decision.PASS),
-        (simulated.lower - 0.01, Decision.FAIL),
-    ):
+    limits = (simulated.upper + 0.01, Decision.PASS), (simulated.lower - 0.01, Decision.FAIL)
+    for threshold, expected in limits:
         verdict, careful = (result.verdict(threshold, accept_simulated=each) for each in (True, False))
         assert verdict.decision is expected
         assert "the limits that hold however they vary" in verdict.reason

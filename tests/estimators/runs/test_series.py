@@ -72,9 +72,8 @@ def test_a_pass_of_all_steps_holds_up_to_the_fewest_changes_of_any_step_and_quer
     assert [step.holds_up_to_changes for step in series.steps] == [min(each) for each in kept.values()]
     fewest = min(map(min, kept.values()))
     assert fewest < max(map(max, kept.values()))
-    assert (
-        f"change their guess at most {fewest} times along the score, or who sort a score" in series.covers[0]
-    )
+    said = f"change their guess at most {fewest} times along the score, or who sort a score"
+    assert said in series.covers[0]
     assert len(series.covers) == 3
     [alone] = advantage_series({"late": steps["late"]["one"]}, 0.3, seed=1).steps
     assert alone.reach.lines == judge(steps["late"]["one"], [MaxAdvantage(0.3)], seed=1).covers[:1]
@@ -87,9 +86,8 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
     rng = np.random.default_rng(5)
     names = Scores.of(rng.choice([*"abc"], 500), rng.choice([*"abc"], 500))
     numbers = Scores.of(*rng.normal(size=(2, 500)))
-    whole, both = (
-        advantage_series({"a": each, "b": each}, 0.5) for each in (names, {"n": numbers, "c": names})
-    )
+    seconds = names, {"n": numbers, "c": names}
+    whole, both = (advantage_series({"a": each, "b": each}, 0.5) for each in seconds)
 
     assert [step.holds_up_to_changes for step in (*whole.steps, *both.steps)] == [None] * 4
     assert "see which of 3 groups of similar values" in whole.covers[0]

@@ -86,9 +86,8 @@ def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine
         np.testing.assert_array_equal(again, answer.distances)  # the row that is named is at that distance
 
 
-SMALL = npst.arrays(
-    np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-)
+SHAPES = st.tuples(st.integers(1, 30), st.just(3))
+SMALL = npst.arrays(np.float64, SHAPES, elements=st.floats(-100, 100, width=32))
 
 
 @pytest.mark.slow

@@ -184,11 +184,8 @@ def test_missing_values_texts_and_huge_integers_are_compared_as_they_are() -> No
     }
     tables = encode(side, side, released, use=["huge"])
 
-    assert {column.name: column.precision for column in tables.columns} == {
-        "huge": "",
-        "who": "",
-        "x": "float32",
-    }
+    precisions = {column.name: column.precision for column in tables.columns}
+    assert precisions == {"huge": "", "who": "", "x": "float32"}
     assert copied(tables) == (0, 0)
     assert copied(encode(side, side, released, leave_out=["huge"])) == (20, 20)
 
