@@ -103,9 +103,8 @@ def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_
     regret = float(metric.value(at[0], at[0], prior) - metric.value(at[1], at[1], prior))
 
     k = metric.coefficients
-    beta_1 = (k["a00"] - k["a10"] + k["a11"] - k["a01"]) / (
-        k["b0"] + k["b11"] * prior + k["b00"] * (1 - prior)
-    )
+    top = k["a00"] - k["a10"] + k["a11"] - k["a01"]
+    beta_1 = top / (k["b0"] + k["b11"] * prior + k["b00"] * (1 - prior))
     power = abs(estimated - eta) ** sigma
     assert regret == pytest.approx(0.2)
     assert beta_1 * power == pytest.approx(0.08)  # Equation 30c

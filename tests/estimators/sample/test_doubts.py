@@ -162,9 +162,8 @@ def test_probabilities_beside_another_scale(other, swapped) -> None:
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "sides_differ_in_range"
-    assert said.message.startswith(
-        f"all {'nonmember' if swapped else 'member'} scores lie between 0 and 1, and "
-    )
+    side = "nonmember" if swapped else "member"
+    assert said.message.startswith(f"all {side} scores lie between 0 and 1, and ")
 
 
 def test_whole_numbers_beside_who_is_a_member(rng) -> None:

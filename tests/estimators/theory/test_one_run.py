@@ -155,9 +155,8 @@ def test_mirrored_scores_have_the_bound_of_the_other_direction():
     data = canaries(4, 800, 1.0)
     mirrored = Scores.of(-data.members, -data.nonmembers)
 
-    assert (
-        one_run(data, "coin", direction="high").epsilon == one_run(mirrored, "coin", direction="low").epsilon
-    )
+    found = one_run(data, "coin", direction="high").epsilon
+    assert found == one_run(mirrored, "coin", direction="low").epsilon
     assert one_run(data, "coin").epsilon.value == one_run(mirrored, "coin").epsilon.value
 
 
@@ -356,9 +355,8 @@ def test_a_promise_is_contradicted_only_where_the_bound_says_so_too():
 
 def test_a_promise_beyond_all_floats_is_kept():
     assert one_run(canaries(31, 200, 1.0), "coin", ApproximateDp(800.0, 1e-5)).decision == "not contradicted"
-    assert (
-        one_run(canaries(31, 200, 1.0), "coin", GaussianDp(45.0), delta=1e-5).decision == "not contradicted"
-    )
+    found = one_run(canaries(31, 200, 1.0), "coin", GaussianDp(45.0), delta=1e-5)
+    assert found.decision == "not contradicted"
 
 
 def test_runs_of_scores_with_an_order_and_without_do_not_go_together():

@@ -75,9 +75,8 @@ def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(name, mace,
     path = tmp_path / "scores.parquet"
     pd.DataFrame(COLUMNS).to_parquet(path)
     score = ["score", "other"] if name == "compare" else "score"
-    answers = [
-        getattr(client, name)(data, score=score) for client in (macekit, mace) for data in (COLUMNS, path)
-    ]
+    ask = [getattr(client, name) for client in (macekit, mace)]
+    answers = [each(data, score=score) for each in ask for data in (COLUMNS, path)]
     places = [each.answer["metrics"][0] if name == "metrics" else each.answer for each in answers]
     for place in places:
         assert place["warnings"][0]["code"] == DEPENDENT

@@ -69,9 +69,8 @@ def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_ther
     assert (accepted.decision, accepted.verdict.undecided_because) == ("pass", None)
     assert "accept_exposure" in accepted.to_html()
     assert validate_answer("procedure", there.answer) == there.answer
-    assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith(
-        "accept_exposure"
-    )
+    problem = refused("procedure", {**FOUR_MODELS, "accept_exposure": True})
+    assert problem["detail"].startswith("accept_exposure")
 
 
 def test_a_file_is_read_as_a_frame_and_the_report_shows_every_model(tmp_path: Path) -> None:

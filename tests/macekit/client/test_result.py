@@ -169,10 +169,8 @@ def test_the_frame_of_a_risk_answer_has_a_row_for_each_record() -> None:
     assert {"risk", "lower", "upper", "flagged"} <= set(found.columns)
 
 
-HEAVY = (
-    *("pyarrow", "pandas", "polars", "mlflow", "pytest"),
-    *("scipy", "pydantic", "vl_convert", "estimators"),
-)
+DATA = ("pyarrow", "pandas", "polars", "scipy")
+HEAVY = (*DATA, "mlflow", "pytest", "pydantic", "vl_convert", "estimators")
 PROGRAM = f"""
 import sys
 from importlib.machinery import PathFinder

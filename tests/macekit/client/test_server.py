@@ -81,11 +81,8 @@ def refused(*answers: Any, **options: Any) -> tuple[macekit.MaceProblem, list[An
     return caught.value, server.seen
 
 
-BUSY = (
-    503,
-    {"Retry-After": "0", "Content-Type": PROBLEM},
-    b'{"type": "urn:mace:problem:busy", "detail": "busy"}',
-)
+BUSY_BODY = b'{"type": "urn:mace:problem:busy", "detail": "busy"}'
+BUSY = (503, {"Retry-After": "0", "Content-Type": PROBLEM}, BUSY_BODY)
 ANSWER = b'{"sentence": "done", "records": 3, "members": 1, "nonmembers": 2, "models": null, "warnings": []}'
 SENTENCE = (200, {"Content-Type": "application/json"}, ANSWER)
 

@@ -145,10 +145,8 @@ def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pyte
 
 
 def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() -> None:
-    bounds, conversion = (
-        macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1),
-        macekit.theory.convert(eta=0.1),
-    )
+    bounds = macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1)
+    conversion = macekit.theory.convert(eta=0.1)
 
     of_bounds, of_rows = bounds.to_frame(), conversion.to_frame()
 

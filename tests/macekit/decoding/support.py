@@ -164,8 +164,7 @@ def form(*parts: Part, boundary: str = "xYz") -> bytes:
     lines = []
     for name, file, content in parts:
         called = "" if file is None else f'; filename="{file}"'
-        lines.append(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode()
-        )
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'
+        lines.append(head.encode())
         lines += [content, b"\r\n"]
     return b"".join([*lines, f"--{boundary}--\r\n".encode()])

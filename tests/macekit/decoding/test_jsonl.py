@@ -162,17 +162,16 @@ def test_arrays_may_be_lists_of_one_length() -> None:
     result = read(body, NDJSON, operation="theory/pmp-gaussian", **options)
 
     assert np.asarray(result.arrays["points"]).tolist() == [[k, k + 0.5] for k in range(9)]
-    for wrong, match in (
-        ([1], "row 9 has 1 values, row 0 has 2"),
-        ([1, "x"], "row 9 holds a value that is text"),
-    ):
+    short, text = ([1], "row 9 has 1 values, row 0 has 2"), ([1, "x"], "row 9 holds a value that is text")
+    for wrong, match in (short, text):
         with pytest.raises(REFUSALS, match=match):
             read(body + lines({"points": wrong}), NDJSON, operation="theory/pmp-gaussian", **options)
 
 
 def test_the_head_tells_the_columns() -> None:
+    notes = ["a", *[None] * 98]
     rows = [
-        {"id": k, "member": k % 2 == 0, "x": k / 2, "note": None if k else "a", "of": []} for k in range(99)
+        {"id": k, "member": k % 2 == 0, "x": k / 2, "note": note, "of": []} for k, note in enumerate(notes)
     ]
     body = lines(*rows)
 
@@ -186,9 +185,8 @@ def test_the_head_tells_the_columns() -> None:
 
 def test_one_side_by_itself() -> None:
     asked = Call("advantage", NDJSON)
-    parts = [
-        read_side(asked, Body.of(lines(*({"score": v} for v in values)))) for values in ([1, 2], [0.5, 3])
-    ]
+    sides = ([{"score": value} for value in values] for values in ([1, 2], [0.5, 3]))
+    parts = [read_side(asked, Body.of(lines(*side))) for side in sides]
 
     sample = join_sides(*parts, ("m.jsonl", "n.jsonl")).samples[""]
 
@@ -197,11 +195,7 @@ def test_one_side_by_itself() -> None:
 
 
 def test_a_whole_table_keeps_types_and_what_is_missing() -> None:
-    rows: list[dict[str, Any]] = [
-        {"age": 31, "city": "a", "x": 0.5},
-        {"age": None, "city": "b"},
-        {"city": None},
-    ]
+    rows = [{"age": 31, "city": "a", "x": 0.5}, {"age": None, "city": "b"}, {"city": None}]
 
     table = columns_of(Call("synthetic", NDJSON), memoryview(lines(*rows)))
 

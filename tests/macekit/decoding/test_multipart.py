@@ -105,9 +105,8 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
 
     assert reply.problem == "too-large", bytes(reply.body)[:200]
     twice = gzip.compress(gzip.compress(rows))
-    again = perform(
-        Call(operation, FORM_DATA), Body.of(form(*((name, f"{name}.gz", twice) for name in names)))
-    )
+    packed = form(*((name, f"{name}.gz", twice) for name in names))
+    again = perform(Call(operation, FORM_DATA), Body.of(packed))
     assert again.problem == "malformed-body", "one layer is opened, and no more"
 
 
@@ -185,9 +184,8 @@ def test_any_boundary_will_do(boundary: str) -> None:
 
 
 def test_texts_come_as_a_file_for_each_side_in_whatever_form_each_is() -> None:
-    sides = {
-        name: [[-0.5 * k, -scale] for k in range(12)] for name, scale in (("members", 1), ("nonmembers", 4))
-    }
+    scales = {"members": 1, "nonmembers": 4}
+    sides = {name: [[-0.5 * k, -scale] for k in range(12)] for name, scale in scales.items()}
     array, seen = npy_bytes(np.array(sides["nonmembers"])), lines(*sides["members"])
 
     parts = ("members", "seen.jsonl.gz", gzip.compress(seen)), ("nonmembers", "unseen.npy", array)

@@ -37,10 +37,8 @@ def torch_file(first: bool = True) -> bytes:
     """What torch.save writes: a ZIP of a pickle and of the numbers."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as file:
-        for name in (
-            ("scores/data.pkl", "scores/byteorder") if first else ("scores/version", "scores/data.pkl")
-        ):
-            file.writestr(name, pickle.dumps(Trap(), 2))
+        for name in ("data.pkl", "byteorder") if first else ("version", "data.pkl"):
+            file.writestr(f"scores/{name}", pickle.dumps(Trap(), 2))
         file.writestr("scores/data/0", bytes(9000))
     return sink.getvalue()
 

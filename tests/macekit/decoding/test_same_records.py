@@ -295,11 +295,7 @@ def test_integers(name: str, data: st.DataObject) -> None:
     assert sorted(map(str, counts["cells"]["labels"])) == sorted({str(value) for value in values})
 
 
-ON_A_LINE: list[dict[str, Any]] = [
-    {"query": "continuous"},
-    {"cells": "grid"},
-    {"cells": "equal_mass", "bins": 3},
-]
+ON_A_LINE = [{"query": "continuous"}, {"cells": "grid"}, {"cells": "equal_mass", "bins": 3}]
 
 
 @pytest.mark.slow

@@ -70,9 +70,8 @@ def test_scores_are_those_that_the_attack_put_in_whether_the_tool_is_named_or_no
     named = macekit.import_scores(PEERS_FOLDER / file, tool)
 
     scores, member = (table[name].to_numpy() for name in ("score", "member"))
-    assert {"members": scores[member == 1].tolist(), "nonmembers": scores[member == 0].tolist()} == expected(
-        file
-    )
+    sides = {"members": scores[member == 1].tolist(), "nonmembers": scores[member == 0].tolist()}
+    assert sides == expected(file)
     assert named.equals(table)
 
 

@@ -101,9 +101,8 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
 
 def test_two_pipelines_merge_in_the_library() -> None:
     edges = np.linspace(-2.0, 3.0, 12).tolist()
-    of_seed = [
-        macekit.counts(**batch(seed, n=300), cells="edges", edges=edges)["counts"] for seed in (1, 2, 3)
-    ]
+    on_edges = {"cells": "edges", "edges": edges}
+    of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
     one, other = (
         SequentialRun.from_dict(macekit.gate(counts=counts, max_advantage=0.2, anytime=True).state)
         for counts in of_seed[:2]
@@ -141,11 +140,8 @@ def test_another_question_than_that_of_the_state_is_refused(change: Body, field:
     assert words in problem["detail"]
 
 
-ON_A_GRID = {
-    "members": [9, 9],
-    "nonmembers": [9, 9],
-    "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
-}
+GRID = {"kind": "grid", "exponent": 0, "keys": [1, 2]}
+ON_A_GRID = {"members": [9, 9], "nonmembers": [9, 9], "cells": GRID}
 
 
 @pytest.mark.parametrize(

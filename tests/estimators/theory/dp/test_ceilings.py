@@ -17,9 +17,8 @@ EPSILONS = [0.01, 0.5, 1.0, 3.0, 8.0]
 
 def best_advantage(heights, prior):
     """Advantage of the best point of a curve TPR(FPR), or of its mirror image."""
-    right = np.maximum(
-        prior * heights + (1 - prior) * (1 - ALARMS), prior * ALARMS + (1 - prior) * (1 - heights)
-    )
+    known = prior * heights + (1 - prior) * (1 - ALARMS)
+    right = np.maximum(known, prior * ALARMS + (1 - prior) * (1 - heights))
     return 2 * right.max() - 1
 
 

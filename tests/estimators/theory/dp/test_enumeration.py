@@ -168,9 +168,8 @@ def test_an_add_remove_epsilon_taken_for_one_about_replacing_is_exceeded(epsilon
     rest = 1.0 - s * (k + 1.0 / k)
     with_x, with_y = np.array([s * k, s / k, rest]), np.array([s / k, s * k, rest])
     empty = np.array([s, s, 1.0 - 2.0 * s])
-    assert (
-        promised([(with_x, empty), (empty, with_x), (with_y, empty), (empty, with_y)], 0.0) <= epsilon + 1e-12
-    )
+    pairs = [(with_x, empty), (empty, with_x), (with_y, empty), (empty, with_y)]
+    assert promised(pairs, 0.0) <= epsilon + 1e-12
 
     advantage = 0.5 * np.abs(with_x - with_y).sum()
 

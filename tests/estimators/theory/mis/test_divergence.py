@@ -22,9 +22,8 @@ def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, w
     best = max(accuracy(np.array(rule)) for rule in product((False, True), repeat=5))
     guessing = max(nu, weight * (1 - nu))
 
-    result = mis.assess_divergence(
-        np.column_stack([member, nonmember]), nonmember_share=nu, member_weight=weight
-    )
+    laws = np.column_stack([member, nonmember])
+    result = mis.assess_divergence(laws, nonmember_share=nu, member_weight=weight)
 
     assert result.accuracy == pytest.approx(best, abs=1e-12)
     assert accuracy(result.says_member) == pytest.approx(best, abs=1e-12)

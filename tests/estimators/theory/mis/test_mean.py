@@ -85,9 +85,8 @@ def test_many_records_give_away_1_over_pi_root_n_and_one_record_all() -> None:
     assert mean_delta(1, 5, 0.3) == 1.0
     at_d = mean_delta(10**6, MOST_DIMENSIONS)  # d = n: LLR ~ N(1/2, 1)
     assert at_d == pytest.approx(2 * norm.cdf(0.5) - 1, abs=1e-3)
-    assert [mean_norm(d) for d in (1, 2)] == pytest.approx(
-        [np.sqrt(2 / np.pi), np.sqrt(np.pi / 2)], rel=1e-14
-    )
+    norms = [mean_norm(d) for d in (1, 2)]
+    assert norms == pytest.approx([np.sqrt(2 / np.pi), np.sqrt(np.pi / 2)], rel=1e-14)
 
 
 @each_case("delta, d, gamma", [(0.01, 10, 1.0), (0.3, 1, 1.0), (0.02, 3, 2.0)])

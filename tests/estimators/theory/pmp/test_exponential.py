@@ -111,9 +111,8 @@ def test_any_loss_is_asked_by_its_table_of_training_sets_and_a_mean_as_a_sum():
 
     losses = losses_of(1, 3, 4)
 
-    of_mean, of_sum = (
-        each.exact(5.0).epsilon for each in (Summed.mean(losses, 1.0 / 3), Summed(losses, 1.0))
-    )
+    both = Summed.mean(losses, 1.0 / 3), Summed(losses, 1.0)
+    of_mean, of_sum = (each.exact(5.0).epsilon for each in both)
     assert of_mean == pytest.approx(of_sum)
 
 

@@ -18,9 +18,8 @@ def points_of(seed: int, records: int, dimension: int) -> Floats:
 def literal(points: Floats, sigma: float, epsilon: float) -> float:
     """The O(n^2) form after Proposition 12."""
     apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2)) / sigma
-    return max(
-        float(shifts.gaussian_delta(np.delete(apart[x], x), epsilon).mean()) for x in range(len(points))
-    )
+    deltas = (shifts.gaussian_delta(np.delete(apart[x], x), epsilon) for x in range(len(points)))
+    return max(float(each.mean()) for each in deltas)
 
 
 def integrated(points: Floats, sigma: float, epsilon: float) -> float:
@@ -62,9 +61,8 @@ def test_for_n_1_it_is_the_truth(epsilon) -> None:
 def exchanges(query: Floats, n: int) -> list[list[float]]:
     """How far the query moves, record by record, at every exchange of the record for another."""
     rows = subsets.matrix(2 * n, n, "")
-    neighbours = [
-        (a, b) for a in range(len(rows)) for b in range(len(rows)) if (rows[a] & rows[b]).sum() == n - 1
-    ]
+    places = range(len(rows))
+    neighbours = [(a, b) for a in places for b in places if (rows[a] & rows[b]).sum() == n - 1]
     return [
         [float(np.linalg.norm(query[a] - query[b])) for a, b in neighbours if rows[a, x] and not rows[b, x]]
         for x in range(2 * n)

@@ -135,9 +135,8 @@ def art() -> None:
     train, test = order[:SIDE], order[SIDE : 2 * SIDE]
     stumps = RandomForestClassifier(2, max_depth=2, random_state=0).fit(wine[train], kind[train])
     rule = MembershipInferenceBlackBoxRuleBased(SklearnClassifier(stumps))
-    by_rule, by_rule_outside = (
-        rule.infer(wine[part], kind[part], probabilities=True) for part in (train, test)
-    )
+    parts = (rule.infer(wine[part], kind[part], probabilities=True) for part in (train, test))
+    by_rule, by_rule_outside = parts
     np.savez_compressed(
         HERE / "art_rule.npz",
         attack_proba=np.concatenate([by_rule, by_rule_outside]),
