@@ -38,9 +38,8 @@ def score(model: LogisticRegression, rows: dict[str, Any], labels: Any) -> Any:
 TRAIN, HOLDOUT, OTHERS = people(50), people(44), people(47)
 LABELS = [(rows["wage"] + RNG.normal(0, 1, N) > 5).astype(int) for rows in (TRAIN, HOLDOUT, OTHERS)]
 OTHER_MODEL = LogisticRegression().fit(np.column_stack([OTHERS["age"], OTHERS["wage"]]), LABELS[2])
-CONTROLS = [
-    score(OTHER_MODEL, rows, labels) for rows, labels in zip((TRAIN, HOLDOUT), LABELS[:2], strict=True)
-]
+LABELLED = zip((TRAIN, HOLDOUT), LABELS[:2], strict=True)
+CONTROLS = [score(OTHER_MODEL, rows, labels) for rows, labels in LABELLED]
 SIDES = [rows | {"other_model": scores} for rows, scores in zip((TRAIN, HOLDOUT), CONTROLS, strict=True)]
 
 
@@ -59,10 +58,8 @@ def test_the_control_score_has_its_own_advantage_and_is_no_column() -> None:
 
 @pytest.mark.slow
 def test_rows_that_are_alike_are_named_and_checked_again() -> None:
-    answer, match = (
-        macekit.check_split(*SIDES, control="other_model", match=True),
-        match_sides(TRAIN, HOLDOUT),
-    )
+    answer = macekit.check_split(*SIDES, control="other_model", match=True)
+    match = match_sides(TRAIN, HOLDOUT)
 
     assert answer.differs
     assert (answer.match.train, answer.match.holdout) == (match.members.tolist(), match.nonmembers.tolist())
@@ -139,15 +136,13 @@ def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
 def test_rows_on_both_sides_are_recognised_in_fewer_digits() -> None:
     rng = np.random.default_rng(5)
     train, others = ({name: rng.normal(40, 9, 80) for name in ("age", "wage")} for _ in range(2))
-    holdout = {
-        name: np.r_[train[name][:30], others[name][:50]].astype(np.float32).astype(float) for name in train
-    }
+    mixed = {name: np.r_[train[name][:30], others[name][:50]] for name in train}
+    holdout = {name: each.astype(np.float32).astype(float) for name, each in mixed.items()}
 
     answer = macekit.check_split(train, holdout)
 
     said = {each["code"]: each["message"] for each in answer["warnings"]}
     assert said["shared_rows"].startswith("30 rows of the members")
     assert "at float32 'age', 'wage'" in said["fewer_digits"]
-    assert [each["notes"] for each in answer["provenance"]["columns"]] == 2 * [
-        ["rows are compared at float32"]
-    ]
+    notes = [each["notes"] for each in answer["provenance"]["columns"]]
+    assert notes == 2 * [["rows are compared at float32"]]

@@ -82,9 +82,8 @@ def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explai
     train, holdout, _ = drifted(2, 25.0)
     for side in (train, holdout):
         side["to_others"] = rng.normal(size=N)  # a score that reads no column
-    answer = macekit.audit_synthetic(
-        train, holdout, columns((train,))[0], max_advantage=0.1, control="to_others"
-    )
+    limit = {"max_advantage": 0.1, "control": "to_others"}
+    answer = macekit.audit_synthetic(train, holdout, columns((train,))[0], **limit)
 
     assert (answer.decision, answer.control.differs) == ("fail, or drift", False)
     assert "nothing shows that their difference reaches such a score" in answer.sentence
@@ -94,9 +93,8 @@ def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explai
 @pytest.mark.slow
 def test_a_fair_holdout_fails_plainly_with_a_control() -> None:
     train, holdout, _ = drifted(3, 0.0)
-    answer = macekit.audit_synthetic(
-        train, holdout, columns((train,))[0], max_advantage=0.1, control="to_others"
-    )
+    limit = {"max_advantage": 0.1, "control": "to_others"}
+    answer = macekit.audit_synthetic(train, holdout, columns((train,))[0], **limit)
 
     assert (answer.decision, answer.split.differs, answer.control.differs) == ("fail", False, False)
 

@@ -88,9 +88,8 @@ def part(rows: slice, groups: bool = True, scale: float = 1.0) -> dict[str, Any]
 def test_groups_of_shards_are_those_of_all_records(scale: float) -> None:
     """A shard of larger scores has coarser cells, into which those of the other one go."""
     first, second = part(slice(0, 100)), part(slice(100, None), scale=scale)
-    sample = {
-        side: [*scores[:100], *(np.array(scores[100:]) * scale).tolist()] for side, scores in SAMPLE.items()
-    }
+    more = {side: (np.array(scores[100:]) * scale).tolist() for side, scores in SAMPLE.items()}
+    sample = {side: [*scores[:100], *more[side]] for side, scores in SAMPLE.items()}
     whole = asked("counts", {**sample, "groups": GROUPS})["counts"]
 
     for shards in ([first, second], [second, first]):

@@ -251,10 +251,8 @@ def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, a
 
 
 def test_a_comparison_has_no_verdict_that_a_learned_score_could_pass() -> None:
-    body = {
-        "queries": {"a": EIGHT, "b": EIGHT},
-        "estimator": {"kind": "learned", "accept_learned_score": True},
-    }
+    estimator = {"kind": "learned", "accept_learned_score": True}
+    body = {"queries": {"a": EIGHT, "b": EIGHT}, "estimator": estimator}
 
     assert asking.refused("compare", body)["field"] == "estimator.accept_learned_score"
 

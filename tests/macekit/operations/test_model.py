@@ -49,9 +49,8 @@ WANTED = audit_model(*TABLES, *TRUTHS, max_advantage=0.1)
 
 
 def ends(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
-    return [
-        (each["name"], each["advantage"]["lower"], each["advantage"]["upper"]) for each in answer["ranking"]
-    ]
+    both = ((each["name"], each["advantage"]) for each in answer["ranking"])
+    return [(name, advantage["lower"], advantage["upper"]) for name, advantage in both]
 
 
 EXPECTED = [(each.name, each.advantage.lower, each.advantage.upper) for each in WANTED.comparison.ranking]

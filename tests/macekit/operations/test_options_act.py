@@ -209,9 +209,8 @@ def _default(operation: str, option: str) -> Any:
     fields: Any = QUESTIONS[operation].model_fields
     for name in option.split(".")[:-1]:
         annotation = fields[name].annotation
-        fields = next(
-            each for each in (*get_args(annotation), annotation) if each is not type(None)
-        ).model_fields
+        kinds = (each for each in (*get_args(annotation), annotation) if each is not type(None))
+        fields = next(kinds).model_fields
     return fields[option.rpartition(".")[2]].default
 
 

@@ -130,9 +130,8 @@ def test_a_number_of_cells_in_its_former_place_is_taken_with_a_note(operation: s
 def _numbers(answer: Any) -> Any:
     """The answer without what says how it was asked for."""
     if isinstance(answer, dict):
-        return {
-            name: _numbers(each) for name, each in answer.items() if name not in ("warnings", "provenance")
-        }
+        said = {"warnings", "provenance"}
+        return {name: _numbers(each) for name, each in answer.items() if name not in said}
     return [_numbers(each) for each in answer] if isinstance(answer, list) else answer
 
 
@@ -143,9 +142,8 @@ def test_the_answer_says_which_rule_chose_the_bandwidth() -> None:
     paper = asked("advantage", **asks)["paper"]
     risk = asked("individual-risk", **asks)["paper"]
 
-    spreads = [
-        min(side.std(ddof=1), np.subtract(*np.quantile(side, [0.75, 0.25])) / 1.349) for side in (A, B)
-    ]
+    ranges = (np.subtract(*np.quantile(side, [0.75, 0.25])) / 1.349 for side in (A, B))
+    spreads = [min(side.std(ddof=1), each) for side, each in zip((A, B), ranges, strict=True)]
     expected = [0.9 * s * len(side) ** -0.2 for s, side in zip(spreads, (A, B), strict=True)]
     assert risk["bandwidth"] == pytest.approx(expected, rel=1e-3)  # a grid stands for the records
     rule = "0.9 min(s, IQR/1.349) n^(-1/5) (Silverman 1986, equation 3.31; not SciPy's rule of this name)"

@@ -67,9 +67,8 @@ def test_the_risk_is_that_of_individual_risk(kind: str, more: list[str]) -> None
 @pytest.mark.parametrize("ends", [(-1, 2**63), (2**64, 2**70), (-(2**70), 10**30)])
 def test_integers_of_any_size_are_read_as_the_floats_near_them_where_so_asked(ends: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
-    steps = [
-        [ends[0] + k * (ends[1] - ends[0]) // 40 for k in rng.integers(0, 41, 60).tolist()] for _ in "ab"
-    ]
+    places = (rng.integers(0, 41, 60).tolist() for _ in "ab")
+    steps = [[ends[0] + k * (ends[1] - ends[0]) // 40 for k in each] for each in places]
     more = {"query": "continuous", "groups": ["a", "b"] * 60, "units": [i // 2 for i in range(120)]}
     whole, fractions = (
         dict(zip(("members", "nonmembers"), sides, strict=True))
@@ -125,10 +124,8 @@ def test_a_table_says_the_same_as_json() -> None:
     wanted = asked("report", as_json(members, nonmembers, groups=groups, max_advantage=0.1))
     for source in (wanted["provenance"], wanted["result"]["provenance"]):
         source["options"] |= {"group": "kind", "score": "score"}
-    for answer, names in (
-        (found, ["score", "member", "kind"]),
-        (wanted, ["members", "nonmembers", "groups"]),
-    ):
+    read = (found, ["score", "member", "kind"]), (wanted, ["members", "nonmembers", "groups"])
+    for answer, names in read:
         for source in (answer["provenance"], answer["result"]["provenance"]):
             assert [each["name"] for each in source.pop("columns")] == names
     assert found == wanted

@@ -56,9 +56,8 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
     """On cells of all, which are as fine: the same to a tenth of the width of an interval."""
     answer = asked("series", {**SCORES, "groups": of(LABELS), "max_advantage": 0.5})
     sides = [np.split(np.array(SCORES[side]), 3) for side in ("members", "nonmembers")]
-    own = advantage_series(
-        {str(label): Scores.of(a, b) for label, a, b in zip(LABELS, *sides, strict=True)}, 0.5
-    )
+    steps = {str(label): Scores.of(a, b) for label, a, b in zip(LABELS, *sides, strict=True)}
+    own = advantage_series(steps, 0.5)
 
     assert answer["decision"] is not None
     for step, other in zip(answer["steps"], own.steps, strict=True):

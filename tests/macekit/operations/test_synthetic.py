@@ -70,9 +70,8 @@ def test_the_answer_is_the_librarys() -> None:
         name: each.score_epsilon for name, each in audit.exposures.items()
     }
     assert audit.split is not None
-    assert [each["name"] for each in answer["split"]["columns"]] == [
-        each.name for each in audit.split.columns
-    ]
+    names = [each["name"] for each in answer["split"]["columns"]]
+    assert names == [each.name for each in audit.split.columns]
 
 
 @pytest.mark.slow

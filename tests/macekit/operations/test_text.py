@@ -128,10 +128,8 @@ def test_the_prompts_own_token_is_told_from_the_likeliest_where_that_is_certain(
     far = of_prompt([-2.0, -3.0], best, {})
     near = [None, {"7": {"logprob": -2.0, "rank": 2}, **best}, {"8": {"logprob": -3.0, "rank": 1}}]
     turned = [None, {**best, "7": {"logprob": -2.0, "rank": 2}}, {"8": {"logprob": -3.0, "rank": 1}}]
-    named = {
-        "prompt_token_ids": [1, 7, 8],
-        "prompt_logprobs": [None, {**best, **near[1]}, {**near[2], **best}],
-    }
+    both = [None, {**best, **near[1]}, {**near[2], **best}]
+    named = {"prompt_token_ids": [1, 7, 8], "prompt_logprobs": both}
 
     for record in (*({"prompt_logprobs": each} for each in (far, near, turned)), named):
         assert scored([record]) == [-2.5]
@@ -172,9 +170,8 @@ def test_a_layout_that_was_named_is_not_read_as_another() -> None:
     record = completion([None, -1.0], prompt=2)
 
     assert "choices: logprobs.content is missing" in refused(record, layout="chat")
-    assert "prompt_logprobs: is missing; ask with prompt_logprobs=0" in refused(
-        record, layout="prompt_logprobs"
-    )
+    said = refused(record, layout="prompt_logprobs")
+    assert "prompt_logprobs: is missing; ask with prompt_logprobs=0" in said
     assert ask(lines(record), NDJSON, CSV, layout="vllm")["type"] == "urn:mace:problem:unknown-name"
 
 
@@ -211,11 +208,8 @@ def test_samples_of_lm_eval_have_the_log_likelihood_over_the_bytes_of_the_text(t
 
 def test_samples_of_several_continuations_or_of_none_are_refused() -> None:
     choices = json.loads((SAID / "lm_eval_multiple_choice.jsonl").read_text().splitlines()[0])
-    written = {
-        **choices,
-        "resps": [["a text that was generated"]],
-        "arguments": {"gen_args_0": {"arg_0": "x"}},
-    }
+    made = {"resps": [["a text that was generated"]], "arguments": {"gen_args_0": {"arg_0": "x"}}}
+    written = {**choices, **made}
 
     said = refused(choices)
     assert "resps: got 2 continuations, need one; log samples of a task whose output_type is" in said
@@ -321,9 +315,8 @@ def test_members_may_be_told_by_a_field_of_any_name_and_value() -> None:
 
     assert found["provenance"]["n_members"] == found["provenance"]["n_nonmembers"] == 10
     assert "member: row 0 is none of 1/0, true/false" in ask(lines(*records), NDJSON)["detail"]
-    assert (
-        "a field that was named: is asked for" in ask(lines(*records), NDJSON, member="secret_name")["detail"]
-    )
+    unknown = ask(lines(*records), NDJSON, member="secret_name")
+    assert "a field that was named: is asked for" in unknown["detail"]
 
 
 def test_what_is_not_said_is_asked_for() -> None:
@@ -351,9 +344,8 @@ def test_ids_of_every_size_are_copied_and_a_side_is_told_once() -> None:
     ids: list[Any] = [2**70, 1, 2**60, 0.5]
     records = [{"id": each, "member": True, "logprobs": [-1.0]} for each in ids]
 
-    whole, mixed = (
-        ask(lines(*part), NDJSON, CSV).decode().splitlines() for part in (records[:2], records[2:])
-    )
+    parts = records[:2], records[2:]
+    whole, mixed = (ask(lines(*part), NDJSON, CSV).decode().splitlines() for part in parts)
     sides = (
         ask({"members": records, "nonmembers": records, "keep": ["member"]}, accept=CSV).decode().splitlines()
     )

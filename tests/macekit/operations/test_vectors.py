@@ -82,9 +82,8 @@ def test_risk_returns_the_learned_score_of_every_record() -> None:
     assert first["n_members"] + second["n_members"] == N
     assert cells["cells"]["kind"] == "halves"
     sizes = [len(part["cuts"]) + 1 for part in cells["cells"]["parts"]]
-    for score, half, cell in zip(
-        records["learned_score"], records["learned_half"], records["cell"], strict=True
-    ):
+    learned = (records[name] for name in ("learned_score", "learned_half", "cell"))
+    for score, half, cell in zip(*learned, strict=True):
         cuts = cells["cells"]["parts"][half]["cuts"]
         assert cell == half * sizes[0] + np.searchsorted(cuts, score, side="right")
     assert sum(sizes) == len(cells["members"])

@@ -67,9 +67,8 @@ def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_thi
     text = render("report", answer, CSV, Context(name)).decode()
 
     for separator in ";\t,|" if name in PAYLOADS else ",":
-        found = [
-            cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row
-        ]
+        table = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        found = [cell for row in table for cell in row]
         assert name not in PAYLOADS or any(said in cell for cell in found for said in ("1+1", "cmd", "SUM"))
         for cell in found:
             try:
@@ -85,9 +84,8 @@ def test_every_field_is_quoted() -> None:
 
 
 def test_a_command_stands_on_one_line_and_is_still_that_command() -> None:
-    (said,) = [
-        row["text"] for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"
-    ]
+    over_http = [row for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"]
+    (said,) = (row["text"] for row in over_http)
 
     assert said.startswith("curl ")
     assert " -o report.html '" in said or " -o report.html http" in said

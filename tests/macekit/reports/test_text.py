@@ -35,9 +35,8 @@ def test_a_number_is_stated_once_and_lines_fit(name: str) -> None:
 
     page = screen(operation, answer)
 
-    stated = [
-        cell.path for table in page.tables for row in table.rows for cell in row if isinstance(cell, Number)
-    ]
+    cells = (cell for table in page.tables for row in table.rows for cell in row)
+    stated = [cell.path for cell in cells if isinstance(cell, Number)]
     assert stated
     repeated = {path for path in stated if stated.count(path) > 1}
     assert not {path for path in repeated if path.endswith(("lower", "upper", "estimate", "tpr"))}
@@ -83,9 +82,8 @@ def test_a_curve_is_thinned_out_to_its_ends(curve: Table) -> None:
     assert (table.rows[0], table.rows[-1]) == (curve.rows[0], curve.rows[-1])
     assert table.more == 88
     assert paths(table) < paths(curve)
-    places = [
-        int(row[0].value) for row in table.rows if isinstance(row[0], Number) and row[0].value is not None
-    ]
+    first = (row[0] for row in table.rows if isinstance(row[0], Number))
+    places = [int(each.value) for each in first if each.value is not None]
     assert all(8 <= after - before <= 10 for before, after in pairwise(places))
 
 

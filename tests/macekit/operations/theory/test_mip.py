@@ -59,9 +59,8 @@ def test_with_both_the_draws_shape_the_noise_and_the_swaps_certify_it() -> None:
     assert answer["method"] == "swaps"
     assert [each["code"] for each in answer["warnings"]] == ["round_to_grid"]
     assert answer["noise"]["spread"] == pytest.approx([np.std(DRAWS)])
-    assert answer["noise"]["deviation"] == pytest.approx(
-        [answer["noise"]["scale"] * answer["noise"]["spread"][0]]
-    )
+    noise = answer["noise"]
+    assert noise["deviation"] == pytest.approx([noise["scale"] * noise["spread"][0]])
     # a unit changes nothing on the line
     alone = asked({**SWAPS, "eta": 0.2})
     assert answer["noise"]["deviation"] == pytest.approx(alone["noise"]["deviation"], rel=1e-5)
@@ -73,11 +72,8 @@ def test_every_norm_is_answered(norm: str) -> None:
 
     assert answer["noise"]["norm"] == norm
     assert answer["noise"]["scale"] > 0
-    assert {each["noise"] for each in answer["calibrations"]} == {
-        "gaussian",
-        "laplace_moment",
-        f"laplace_{norm}",
-    }
+    noises = {each["noise"] for each in answer["calibrations"]}
+    assert noises == {"gaussian", "laplace_moment", f"laplace_{norm}"}
 
 
 def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
@@ -196,9 +192,8 @@ def test_a_finite_algorithm_has_the_exact_eta_of_the_library_and_the_best_attack
 
 
 def test_other_sizes_have_another_baseline() -> None:
-    answer = asked(
-        {"laws": [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], "n": 4, "k": 1}, "theory/mip-finite"
-    )
+    laws = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+    answer = asked({"laws": laws, "n": 4, "k": 1}, "theory/mip-finite")
 
     assert answer["baseline"] == 0.75
     assert answer["eta"] == pytest.approx(0.25)

@@ -119,9 +119,8 @@ def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_
         == 1
     )
     report = (tmp_path / "it.md").read_text()
-    bounds = [
-        line.split(" | ")[-1].rstrip(" |") for line in report.splitlines() if line.startswith("| run ")
-    ][1:]
+    rows = [line for line in report.splitlines() if line.startswith("| run ")]
+    bounds = [line.split(" | ")[-1].rstrip(" |") for line in rows][1:]
     assert [float(each) for each in bounds] == pytest.approx(expected.bounds, abs=1e-3)
 
 

@@ -39,6 +39,5 @@ def test_scores_and_a_table_of_them_are_one_question() -> None:
 
 def test_the_example_that_contradicts_its_promise_is_said_to() -> None:
     for name, example in TOGETHER_EXAMPLES["theory/together"].items():
-        assert (asked("theory/together", example.value)["decision"] == "contradicted") == (
-            name == "contradicted"
-        )
+        answer = asked("theory/together", example.value)
+        assert (answer["decision"] == "contradicted") == (name == "contradicted")

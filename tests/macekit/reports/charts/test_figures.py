@@ -258,10 +258,8 @@ def test_the_surest_cell_is_told_by_the_interval_for_all_cells_together() -> Non
 
 
 def test_where_few_are_members_the_surest_cell_is_that_of_members() -> None:
-    sides = {
-        "members": ["a"] * 10 + ["b"] * 60 + ["c"] * 930,
-        "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40,
-    }
+    members = ["a"] * 10 + ["b"] * 60 + ["c"] * 930
+    sides = {"members": members, "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40}
     answer = answered("individual-risk", {**sides, "prior": 0.2})
     cells = answer["cells"]
     assert max(cells["risk"]) == cells["risk"][0] != cells["signed_risk"][0]
