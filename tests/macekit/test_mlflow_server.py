@@ -165,9 +165,8 @@ def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> 
     truth = (features[:, 0] + RNG.normal(size=2 * SIZE) > 0).astype(int)
     forest = RandomForestClassifier(30, random_state=0).fit(features[TRAINED_ON], truth[TRAINED_ON])
     columns = [f"x{place}" for place in range(4)]
-    table = pd.DataFrame(features, columns=columns).assign(
-        y=truth, trained_on=TRAINED_ON, region=TABLE["region"]
-    )
+    beside = {"y": truth, "trained_on": TRAINED_ON, "region": TABLE["region"]}
+    table = pd.DataFrame(features, columns=columns).assign(**beside)
     config = {"max_advantage": 0.1, "group": "region"}
 
     with mlflow.start_run():

@@ -101,9 +101,8 @@ def of_groups(answer: macekit.Result) -> list[tuple[Any, ...]]:
 def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_path: Path) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     answer = macekit.gate(in_a_file(records, tmp_path), **GROUPS)
-    for counted, of_records in zip(
-        of_groups(answer), of_groups(macekit.gate(records, **GROUPS)), strict=True
-    ):
+    records = of_groups(macekit.gate(records, **GROUPS))
+    for counted, of_records in zip(of_groups(answer), records, strict=True):
         assert counted[:2] == of_records[:2]
         assert counted[2:] == pytest.approx(of_records[2:], abs=0.02)
     assert answer["decision"] == ("pass" if world.startswith("a third") else "fail")

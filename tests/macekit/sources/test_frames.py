@@ -186,9 +186,8 @@ def test_what_an_engine_cannot_do_is_one_line() -> None:
 def test_the_same_records_on_both_sides_of_a_frame_do_not_pass(give: Give, scores: str) -> None:
     once = np.random.default_rng(8).normal(size=2000)
     some = once if scores == "fractions" else (1e9 * once).astype(np.int64)
-    records = pa.table(
-        {"score": np.tile(some, 2), "member": np.arange(4000) < 2000, "half": ["a", "b"] * 2000}
-    )
+    half, member = ["a", "b"] * 2000, np.arange(4000) < 2000
+    records = pa.table({"score": np.tile(some, 2), "member": member, "half": half})
 
     for asked in ({"max_advantage": 0.1}, {"group": "half", "max_group_advantage": 0.2}):
         assert macekit.gate(give(records), **asked)["undecided_because"] == "sides_share_records"
@@ -202,9 +201,8 @@ def test_the_queries_of_a_database_make_rows_that_merge() -> None:
     connection = duckdb.connect()
     connection.register("runs", records)
 
-    first, second, third = (
-        macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n").split(";\n\n")
-    )
+    program = macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n")
+    first, second, third = program.split(";\n\n")
 
     ends = connection.sql(first)
     assert ends.columns == ["member", "n", "usable", "low", "high"]

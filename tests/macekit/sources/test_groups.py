@@ -80,9 +80,8 @@ def sources(give: Give) -> list[Give]:
 def of_one_side(records: pa.Table) -> pa.Table:
     """Some of the members are of a group that has no nonmembers."""
     inside = records["is_train"].to_pylist()
-    return records.set_column(
-        2, "region", [["none" if m and at < 99 else "all" for at, m in enumerate(inside)]]
-    )
+    regions = ["none" if m and at < 99 else "all" for at, m in enumerate(inside)]
+    return records.set_column(2, "region", [regions])
 
 
 @pytest.mark.slow

@@ -96,9 +96,8 @@ def test_whose_a_row_is_is_read_from_several_files_as_from_one(question, names, 
     pq.write_table(rows.slice(250).select(order), tmp_path / "data" / "b.parquet")
     pq.write_table(rows, tmp_path / "all.parquet")
 
-    together, alone = (
-        question(tmp_path / place, **(NAMES | names)).answer for place in ("data", "all.parquet")
-    )
+    both = tmp_path / "data", tmp_path / "all.parquet"
+    together, alone = (question(place, **(NAMES | names)).answer for place in both)
 
     for answer in (together, alone):
         answer.pop("provenance"), answer.pop("result", None)
