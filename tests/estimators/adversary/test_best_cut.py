@@ -18,24 +18,16 @@ def chance_by_enumeration(right: float, n1: int, n0: int, prior: float, a: float
     below, above = max(0.0, (a - prior) / (1 - prior)), max(0.0, 1 - (1 - a) / prior)
     total = 0.0
     for k, m in product(range(n0 + 1), range(n1 + 1)):
-        weight = (
-            comb(n0, k)
-            * below**k
-            * (1 - below) ** (n0 - k)
-            * comb(n1, m)
-            * above**m
-            * (1 - above) ** (n1 - m)
-        )
+        weight = comb(n0, k) * below**k * (1 - below) ** (n0 - k)
+        weight *= comb(n1, m) * above**m * (1 - above) ** (n1 - m)
         ways = reached = 0
         for order in product((0, 1), repeat=n0 - k + n1 - m):
             if sum(order) != n1 - m:
                 continue
             ways += 1
             sides = [0] * k + list(order) + [1] * m
-            best = max(
-                prior * sum(sides[cut:]) / n1 + (1 - prior) * sides[:cut].count(0) / n0
-                for cut in range(len(sides) + 1)
-            )
+            cuts = range(len(sides) + 1)
+            best = max(prior * sum(sides[c:]) / n1 + (1 - prior) * sides[:c].count(0) / n0 for c in cuts)
             reached += best >= right - 1e-12
         total += weight * reached / ways
     return total

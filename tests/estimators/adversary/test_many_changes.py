@@ -103,10 +103,8 @@ def test_what_chance_gains_is_as_the_table_says() -> None:
 def test_a_declared_class_is_not_widened_by_evidence_but_warned_of() -> None:
     members, nonmembers = MANY["9 narrow leaks"][0](np.random.default_rng(5), 3000)
     scores = Scores.of(members, nonmembers)
-    cut, few, more = (
-        advantage(scores, target=target)
-        for target in (ThresholdTarget(), CellsTarget(changes=0), CellsTarget(changes=128))
-    )
+    targets = ThresholdTarget(), CellsTarget(changes=0), CellsTarget(changes=128)
+    cut, few, more = (advantage(scores, target=target) for target in targets)
 
     assert (cut.class_rejected, cut.upper) == (True, 1.0)
     assert "class_rejected" in {each.code for each in cut.cautions}

@@ -23,11 +23,8 @@ def limit_of_a_mean(
     centre = np.clip(sums / n, -CENTRE, CENTRE)
     variance = (weight**2 * (squares - 2 * centre * sums + n * centre**2)).sum(axis=0)
     guard = z * weight.max()
-    return (
-        (weight * sums).sum(axis=0)
-        - SHIFT * z * guard
-        - z * np.sqrt(np.maximum(variance, 0) + WIDEN * guard**2)
-    )
+    error = z * np.sqrt(np.maximum(variance, 0) + WIDEN * guard**2)
+    return (weight * sums).sum(axis=0) - SHIFT * z * guard - error
 
 
 @each_case("n", [10, 30, 100])

@@ -270,10 +270,8 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     sizes, query, runs = [15, 700, 2000], ["closeness"], 8
     whole = encode(train, others, released)
     whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
-    truths = [
-        float(ks_2samp(scores.members["closeness"], scores.nonmembers["closeness"]).statistic)
-        for scores in nested_scores(whole, sizes, query)
-    ]
+    nested = [(each.members, each.nonmembers) for each in nested_scores(whole, sizes, query)]
+    truths = [float(ks_2samp(*(side["closeness"] for side in sides)).statistic) for sides in nested]
     limit = truths[1] - 0.002  # the second size breaks it, by next to nothing
     wrong = passes = 0
     for run in range(runs):

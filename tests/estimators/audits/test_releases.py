@@ -1,6 +1,7 @@
 """Several releases side by side: each end by hand, what holds for one query each, and how often differences err."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -35,10 +36,8 @@ def drawn(rng: np.random.Generator, truths: Mapping[str, list[float]], n: int) -
 def test_a_pass_of_all_releases_names_the_fewest_changes_of_any_at_their_shared_level() -> None:
     releases = drawn(np.random.default_rng(7), {"model": [0.05, 0.0], "table": [0.0]}, 700)
     answer = compare_releases(releases, max_advantage=0.3, seed=3)
-    kept = {
-        name: min(advantage(each, confidence=0.975, seed=3).holds_up_to(0.3) for each in queries.values())
-        for name, queries in releases.items()
-    }
+    held = partial(advantage, confidence=0.975, seed=3)
+    kept = {name: min(held(q).holds_up_to(0.3) for q in each.values()) for name, each in releases.items()}
 
     assert {name: each.changes for name, each in answer.reach.items()} == kept
     assert f"change their guess at most {min(kept.values())} times along the score" in answer.covers[0]

@@ -87,8 +87,8 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
 @quickly()
 def test_a_column_that_differs_is_named_first(name, kind) -> None:
     rng = np.random.default_rng(2)
-    days = rng.integers(400, 1400, (2, 250)).astype("datetime64[D]")
-    a, b = (people(rng, 250) | {"day": each} for each in days)
+    sides = (people(rng, 250) | {"day": rng.integers(400, 1400, 250)} for _ in range(2))
+    a, b = (side | {"day": side["day"].astype("datetime64[D]")} for side in sides)
     half = rng.random(250) < 0.5
     a[name] = {
         "number": lambda column: column * 2,

@@ -28,10 +28,8 @@ def categories(rng: np.random.Generator, n: int) -> Table:
 
 def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
     rng = np.random.default_rng(seed)
-    return [
-        people(rng, n) | {"height": rng.normal(170, 9, n), "debt": rng.lognormal(3, 1, n)}
-        for _ in range(tables)
-    ]
+    drawn = (people(rng, n) | {"height": rng.normal(170, 9, n)} for _ in range(tables))
+    return [each | {"debt": rng.lognormal(3, 1, n)} for each in drawn]
 
 
 def audited(

@@ -99,10 +99,8 @@ def test_the_excess_sees_what_retraining_does_not_have_in_either_direction() -> 
 
 def test_the_ends_of_single_cuts_share_the_error_of_which_the_upper_end_of_the_largest_has_all() -> None:
     """A sixth of the error of 85% on one side is that of 97.5%: three cuts, two ends each."""
-    largest, single = (
-        audit_unlearning(ALIKE + 0.1, NEW, retrained=(ALIKE, NEW), confidence=each).excess
-        for each in (0.95, 0.7)
-    )
+    beside = {"retrained": (ALIKE, NEW)}
+    largest, single = (audit_unlearning(ALIKE + 0.1, NEW, **beside, confidence=c).excess for c in (0.95, 0.7))
     assert largest is not None
     assert single is not None
     ends = (max(each.estimate.upper, -each.estimate.lower) for each in single.cuts)

@@ -74,10 +74,8 @@ def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed
     sample = groups(seed, share=0.03)
     median = 0.6 * dataset_use(*sample, direction="high").none_used
 
-    more, less = (
-        dataset_use(*sample, direction="high", confidence=1.0 - 2.0 * each * median).share.lower
-        for each in (1.4, 1 / 1.4)
-    )
+    levels = (1.0 - 2.0 * each * median for each in (1.4, 1 / 1.4))
+    more, less = (dataset_use(*sample, direction="high", confidence=each).share.lower for each in levels)
     assert more > 0.0 == less
 
 

@@ -445,10 +445,8 @@ def comb_of_people(people: int, rows: int, own: float) -> Draw:
         of = np.repeat(np.arange(2 * people), rows)
         member = of < people
         shared = rng.random(len(of)) >= own
-        inside, tooth = (
-            np.where(shared, one[of], each)
-            for one, each in zip(rng.random((2, 2 * people)), rng.random((2, len(of))), strict=True)
-        )
+        of_people, of_rows = rng.random((2, 2 * people)), rng.random((2, len(of)))
+        inside, tooth = np.where(shared, of_people[:, of], of_rows)
         is_inside = inside < np.where(member, 0.54, 0.09)
         start = np.floor(9 * tooth) / 9 + np.where(is_inside, 0.0, 0.01)
         score = start + rng.random(len(of)) * np.where(is_inside, 0.01, 1 / 9 - 0.01)

@@ -129,21 +129,15 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     assert result.limits[0].about == "the largest mean risk of 2 groups (read off all records)"
     assert result.limits[0].estimate.lower == table.lower.max()
     loose = [judge(data, [MaxGroupRisk(1.0, groups)], accept_exposure=accept) for accept in (False, True)]
-    assert [(each.decision, each.undecided_because) for each in loose] == [
-        (Decision.INCONCLUSIVE, "exposed"),
-        (Decision.PASS, None),
-    ]
+    outcomes = [(each.decision, each.undecided_because) for each in loose]
+    assert outcomes == [(Decision.INCONCLUSIVE, "exposed"), (Decision.PASS, None)]
 
 
 @pytest.mark.slow
 def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
     data, accuracy = sample(vector_shift(2, 0.3), 300), preset("accuracy", 0.5)
-    limits = [
-        MaxTpr(1.0, 0.1),
-        MaxEpsilon(9.0, 0.1),
-        MaxMetric(1.0, accuracy),
-        MaxGroupRisk(1.0, np.array(["a"] * 600)),
-    ]
+    group = MaxGroupRisk(1.0, np.array(["a"] * 600))
+    limits = [MaxTpr(1.0, 0.1), MaxEpsilon(9.0, 0.1), MaxMetric(1.0, accuracy), group]
     targets = (LearnedTarget((quadratic(),), accept_learned_score=each) for each in (False, True))
     plain, accepted = (judge(data, limits, learned_by=target) for target in targets)
 

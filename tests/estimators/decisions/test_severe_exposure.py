@@ -129,13 +129,8 @@ def test_of_several_queries_one_that_exposes_is_enough_and_is_named() -> None:
     exposures = exposures_of(queries, direction=Direction.EITHER)
     verdict = verdict_of(limits, None, "", None, exposures)
     accepted = verdict_of(limits, None, "", None, exposures, accept_exposure=True)
-    judged_itself = verdict_of(
-        judge_queries(limits_of(0.2, max_tpr=0.9, direction=Direction.EITHER), queries),
-        None,
-        "",
-        None,
-        exposures,
-    )
+    judged = judge_queries(limits_of(0.2, max_tpr=0.9, direction=Direction.EITHER), queries)
+    judged_itself = verdict_of(judged, None, "", None, exposures)
 
     assert (verdict.decision, verdict.word) == (Decision.INCONCLUSIVE, "inconclusive")
     assert verdict.undecided_because == verdict.cautions[0].code == "exposed"

@@ -110,12 +110,8 @@ def test_sheather_jones_solves_its_equation_written_with_pairwise_sums() -> None
     # ||f^(s)||^2 from pairs: (-1)^s phi^(2s)(x_i - x_j; sqrt(2t)), then Botev's chain from the root's own t
     def norm2(s: int, t: float) -> float:
         u = squares / (2 * t)
-        return float(
-            (-1) ** s
-            * (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean()
-            / np.sqrt(4 * np.pi * t)
-            / (2 * t) ** s
-        )
+        mean = (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean()
+        return float((-1) ** s * mean / np.sqrt(4 * np.pi * t) / (2 * t) ** s)
 
     energy = norm2(7, h * h)
     for s in range(6, 1, -1):

@@ -248,14 +248,10 @@ def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
     result = densities_of(Scores.of(a, b), Scott())
 
     assert isinstance(result, PlaneDensities)
-    for side, width, at in (
-        (a, result.widths[0], result.at(a[:300]).members),
-        (b, result.widths[1], result.at(a[:300]).nonmembers),
-    ):
-        other = (
-            np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a[:300] / width))
-            / width.prod()
-        )
+    found = result.at(a[:300])
+    for side, width, at in zip((a, b), result.widths, (found.members, found.nonmembers), strict=True):
+        kernels = KernelDensity(bandwidth=1.0).fit(side / width)
+        other = np.exp(kernels.score_samples(a[:300] / width)) / width.prod()
         assert at == pytest.approx(other, rel=4e-3, abs=1e-9)
 
 

@@ -118,10 +118,8 @@ def test_the_reported_threshold_picks_a_rule_as_good_as_the_optimum(name):
 
     guess = best.cut.guesses(posteriors(counts.members, counts.nonmembers, 0.3))
 
-    tpr, fpr = (
-        counts.members[guess].sum() / counts.n_members,
-        counts.nonmembers[guess].sum() / counts.n_nonmembers,
-    )
+    hits, alarms = counts.members[guess].sum(), counts.nonmembers[guess].sum()
+    tpr, fpr = hits / counts.n_members, alarms / counts.n_nonmembers
     assert float(goal.value(tpr, fpr)) == pytest.approx(best.value, abs=1e-9)
 
 

@@ -143,16 +143,9 @@ def test_ranges_are_a_number_from_one_on() -> None:
 
 
 def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
-    counts = counted(
-        np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]),
-        np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9]),
-        6,
-        Categories,
-    )
-    pairs = max(
-        int(counts.members[list(pair)].sum())
-        for pair in combinations(range(6), 2)
-        if counts.nonmembers[list(pair)].sum() <= 2
-    )
+    sides = np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]), np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9])
+    counts = counted(*sides, 6, Categories)
+    every = (list(pair) for pair in combinations(range(6), 2))
+    pairs = max(int(counts.members[pair].sum()) for pair in every if counts.nonmembers[pair].sum() <= 2)
 
     assert pairs == most_members(counts, 2, 2) == 16

@@ -28,10 +28,8 @@ def test_each_end_misses_the_truth_as_seldom_as_it_says(world) -> None:
         ]
     )
 
-    above, below = (
-        (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0),
-        (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0),
-    )
+    above = (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0)
+    below = (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0)
     assert max(*above, *below) <= most_misses(runs, 0.05)
 
 

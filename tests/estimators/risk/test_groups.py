@@ -89,10 +89,8 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
 def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
-    of_counts, expected = (
-        judge(counts, [limit]).limits[0].estimate
-        for limit in (MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets))
-    )
+    limits = MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets)
+    of_counts, expected = (judge(counts, [limit]).limits[0].estimate for limit in limits)
 
     np.testing.assert_allclose(
         [of_counts.value, of_counts.interval.lower, of_counts.interval.upper],

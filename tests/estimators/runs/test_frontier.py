@@ -95,10 +95,8 @@ def test_a_candidate_that_hides_an_exposure_does_not_pass() -> None:
     members[:200] = 9.0 + np.arange(200) / 1000
     from estimators import Scores
 
-    hidden = {
-        "plain": Scores.of(*np.random.default_rng(2).normal(size=(2, 4000))),
-        "spike": Scores.of(members, nonmembers),
-    }
+    plain = Scores.of(*np.random.default_rng(2).normal(size=(2, 4000)))
+    hidden = {"plain": plain, "spike": Scores.of(members, nonmembers)}
 
     withheld, accepted = (frontier(hidden, [1, 2], 0.3, accept_exposure=accept) for accept in (False, True))
 

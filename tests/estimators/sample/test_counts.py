@@ -30,11 +30,8 @@ def draw(seed: int, n: int = 400, spread: float = 1.0) -> Scores:
 
 
 def join(parts: list[Scores]) -> Scores:
-    return Scores.of(
-        np.concatenate([p.members for p in parts]),
-        np.concatenate([p.nonmembers for p in parts]),
-        parts[0].query,
-    )
+    members, nonmembers = [p.members for p in parts], [p.nonmembers for p in parts]
+    return Scores.of(np.concatenate(members), np.concatenate(nonmembers), parts[0].query)
 
 
 def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no_more_than_the_limit():
@@ -168,10 +165,8 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
     s = draw(5, 900)
     t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)
 
-    for a, b in (
-        (counting.by_rank(s), counting.by_rank(t)),
-        (counting.by_equal_mass(s), counting.by_equal_mass(t)),
-    ):
+    for count in (counting.by_rank, counting.by_equal_mass):
+        a, b = count(s), count(t)
         np.testing.assert_array_equal(a.members, b.members)
         np.testing.assert_array_equal(a.nonmembers, b.nonmembers)
 

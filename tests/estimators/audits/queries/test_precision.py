@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from math import trunc
-from typing import Any
 
 import numpy as np
 import pytest
@@ -59,10 +58,8 @@ def written(table: Table, writer: Callable[[Floats], Floats]) -> Table:
 
 def copied(tables: Encoding) -> tuple[int, int]:
     """Rows of both sides that stand in the release."""
-    members, nonmembers = (
-        int(np.isin(side.records, tables.synthetic.records).sum())
-        for side in (tables.members, tables.nonmembers)
-    )
+    copies = (np.isin(side.records, tables.synthetic.records) for side in (tables.members, tables.nonmembers))
+    members, nonmembers = (int(each.sum()) for each in copies)
     return members, nonmembers
 
 
@@ -177,11 +174,8 @@ def test_missing_values_texts_and_huge_integers_are_compared_as_they_are() -> No
     short = [float(each) for each in np.linspace(0, 1, 20)]
     short[3] = float("nan")
     side = {"huge": huge, "who": [f"p{step % 3}" for step in range(20)], "x": short}
-    released: dict[str, Any] = {
-        "huge": [each + 1 for each in huge],
-        "who": side["who"],
-        "x": np.array(short, dtype=np.float32),
-    }
+    less = np.array(short, dtype=np.float32)
+    released = {"huge": [each + 1 for each in huge], "who": side["who"], "x": less}
     tables = encode(side, side, released, use=["huge"])
 
     precisions = {column.name: column.precision for column in tables.columns}

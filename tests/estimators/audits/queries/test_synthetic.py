@@ -226,10 +226,8 @@ def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_t
     s = {name: rng.permutation(column) for name, column in a.items()}
     scores = synthetic_scores(encode(a, b, s, r))
 
-    leak = {
-        name: advantage(Scores.of(scores.members[name], scores.nonmembers[name])).lower
-        for name in ("closeness", "rare_values")
-    }
+    sides = {name: (scores.members[name], scores.nonmembers[name]) for name in ("closeness", "rare_values")}
+    leak = {name: advantage(Scores.of(*each)).lower for name, each in sides.items()}
     assert leak["rare_values"] > 0.4
     assert leak["closeness"] < 0.1
 
@@ -266,12 +264,8 @@ def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
 )
 def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
     rng = np.random.default_rng(9)
-    tables = encode_points(
-        rng.random(members),
-        rng.random(nonmembers),
-        rng.random(released),
-        None if reference is None else rng.random(reference),
-    )
+    three = [rng.random(each) for each in (members, nonmembers, released)]
+    tables = encode_points(*three, None if reference is None else rng.random(reference))
     scores = synthetic_scores(tables, k=50)
 
     for values in (*scores.members.values(), *scores.nonmembers.values()):

@@ -30,12 +30,8 @@ def one(column: list[Any] | Any, *others: Any) -> dict[str, Any]:
 
 
 def test_the_distance_is_gowers() -> None:
-    released = {
-        "age": np.array([20, 60]),
-        "job": ["baker", "nurse"],
-        "sex": [True, False],
-        "day": ["2020-01-01", "2020-01-11"],
-    }
+    released = {"age": np.array([20, 60]), "job": ["baker", "nurse"]}
+    released |= {"sex": [True, False], "day": ["2020-01-01", "2020-01-11"]}
     person = {"age": [30], "job": ["nurse"], "sex": [True], "day": ["2020-01-06"]}
     tables = encode(person, person, released)
 
@@ -204,11 +200,8 @@ def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
         assert tables.members.values[0, 0] == -1
     texts = encode(one(["a", " ", None]), one(["a", "b", ""]), one(["a", "b", None]))
     assert [distance(texts.members, i, texts.synthetic, j) for i, j in ((1, 2), (2, 2), (1, 0))] == [0, 0, 1]
-    days = encode(
-        one(np.array(["2020-01-01", "NaT"], "datetime64[ns]")),
-        one([dt.date(2020, 1, 1), None]),
-        one(["2020-01-01", "2020-01-03"]),
-    )
+    numpys, others = one(np.array(["2020-01-01", "NaT"], "datetime64[ns]")), one([dt.date(2020, 1, 1), None])
+    days = encode(numpys, others, one(["2020-01-01", "2020-01-03"]))
     assert days.columns[0].kind == "date"
     assert [distance(side, 0, days.synthetic, 0) for side in (days.members, days.nonmembers)] == [0, 0]
 

@@ -93,22 +93,16 @@ def test_references_are_differences_and_ratios_of_losses_and_may_have_tokens_of_
 
     np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS), np.subtract(theirs, own))
     np.testing.assert_allclose(text.reference_ratio(LOGS, OTHERS), -np.divide(own, theirs))
-    np.testing.assert_allclose(
-        text.reference_difference(LOGS, OTHERS, total=True),
-        [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)],
-    )
+    expected = [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)]
+    np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS, total=True), expected)
 
     pieces = [np.repeat(row / 2, 2) for row in OTHERS]  # the same texts, in twice as many tokens
     more = [len(row) for row in pieces]
     total = text.reference_difference(LOGS, OTHERS, total=True)
 
     np.testing.assert_allclose(text.reference_difference(LOGS, pieces, total=True), total)
-    np.testing.assert_allclose(
-        text.reference_difference(
-            padded(LOGS), padded(pieces), lengths=SIZES, reference_lengths=more, total=True
-        ),
-        total,
-    )
+    options = {"lengths": SIZES, "reference_lengths": more, "total": True}
+    np.testing.assert_allclose(text.reference_difference(padded(LOGS), padded(pieces), **options), total)
 
 
 # One question, asked in different words
