@@ -68,10 +68,8 @@ def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess
         prior,
     )  # P(Y = 1 | A(X) = A(x)), as printed
 
-    best, circular = (
-        np.where(posterior > 0.5, prior * r - (1 - prior) * q, (1 - prior) * q - prior * r).sum()
-        for posterior in (eta, given_guess)
-    )
+    gain = prior * r - (1 - prior) * q
+    best, circular = (np.where(each > 0.5, gain, -gain).sum() for each in (eta, given_guess))
 
     np.testing.assert_allclose(eta, prior * r / (prior * r + (1 - prior) * q))
     assert best == pytest.approx(discrete_advantage(Counts.of(members, nonmembers), prior).value)

@@ -25,11 +25,8 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def test_a_lower_end_is_rounded_down_and_an_upper_one_up() -> None:
-    for value, lower, upper in (
-        (0.346695, "0.3466", "0.3467"),
-        (0.29, "0.2900", "0.2900"),
-        (-1e-5, "-0.0001", "0.0000"),
-    ):
+    cases = (0.346695, "0.3466", "0.3467"), (0.29, "0.2900", "0.2900"), (-1e-5, "-0.0001", "0.0000")
+    for value, lower, upper in cases:
         assert (at_least(value, 4), at_most(value, 4)) == (lower, upper)
     assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
 

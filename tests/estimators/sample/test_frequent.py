@@ -123,11 +123,8 @@ def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -
 def test_counts_that_are_made_here_are_doubted_as_their_scores_are(way) -> None:
     """The last way reads them from what was written down."""
     a, b = np.random.default_rng(4).normal(size=(2, N))
-    worlds = {
-        "sides_share_records": (a, a[::-1]),
-        "shared_scores": (a, np.append(a[: N // 4], b[N // 4 :])),
-        "repeated_scores": (np.repeat(a, 2), b),
-    }
+    shared, repeated = (a, np.append(a[: N // 4], b[N // 4 :])), (np.repeat(a, 2), b)
+    worlds = {"sides_share_records": (a, a[::-1]), "shared_scores": shared, "repeated_scores": repeated}
     for code, sides in worlds.items():
         assert [each.code for each in COUNTED[way](*sides).doubts] == [code]
     assert COUNTED[way](a, b).doubts == ()

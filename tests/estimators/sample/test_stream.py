@@ -135,11 +135,8 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
     alone = CountStream().plus(a, a).counts()
     assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
     unsigned = CountStream().plus(np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64), NOTHING)
-    assert unsigned.plus(NOTHING, np.arange(8)).counts().cells.to_dict()["labels"] == [
-        *range(8),
-        2**63 + 1,
-        2**63 + 2,
-    ]
+    cells = unsigned.plus(NOTHING, np.arange(8)).counts().cells
+    assert cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
 
 
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))

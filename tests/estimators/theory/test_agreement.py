@@ -60,10 +60,8 @@ def struck(rng, probability, share, size):
     """(0, probability x share)-DP of a record's coin: some runs print the membership of a share of the records."""
     hit = share if rng.random() < probability else 0.0
     members, nonmembers = rng.random((2, size))
-    return Scores.of(
-        np.where(rng.random(size) < hit, 1.0 + members, members),
-        np.where(rng.random(size) < hit, nonmembers - 1.0, nonmembers),
-    )
+    above, below = rng.random(size) < hit, rng.random(size) < hit
+    return Scores.of(np.where(above, 1.0 + members, members), np.where(below, nonmembers - 1.0, nonmembers))
 
 
 @pytest.mark.slow

@@ -120,12 +120,8 @@ def test_true_promises_are_seldom_contradicted(draw):
 
 def test_a_broken_promise_is_contradicted_in_each_form():
     data = canaries(1, 2000, 2.0)
-    for promise in (
-        GaussianDp(0.5),
-        ApproximateDp(1.0, 1e-5),
-        DpCurve((0.5, 1.0), (1e-3, 1e-5)),
-        DpCurve((1.0,), (1e-5,)),
-    ):
+    curves = DpCurve((0.5, 1.0), (1e-3, 1e-5)), DpCurve((1.0,), (1e-5,))
+    for promise in (GaussianDp(0.5), ApproximateDp(1.0, 1e-5), *curves):
         assert one_run(data, "coin", promise, direction="high").decision == "contradicted"
 
 
@@ -390,13 +386,8 @@ def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmemb
 @pytest.mark.slow
 def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
-    of_one = [
-        max(
-            epsilon_refuted(order[0], 0.0, 0.025)
-            for order in guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0]
-        )
-        for seed in range(20)
-    ]
+    every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(20))
+    of_one = [max(epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
     stated = [
         one_run(data, "split", None, 0.0, 0.9, direction="high", seed=seed).epsilon.value
         for seed in range(20)

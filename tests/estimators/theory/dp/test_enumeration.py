@@ -94,11 +94,8 @@ def coins(laws, record, odds):
 
 def exceeded(table, true):
     """Names of the proven bounds that the truth is above."""
-    return [
-        (b.quantity, b.name)
-        for b in table
-        if b.proven and b.quantity in true and true[b.quantity] > b.value + 1e-12
-    ]
+    known = (b for b in table if b.proven and b.quantity in true)
+    return [(b.quantity, b.name) for b in known if true[b.quantity] > b.value + 1e-12]
 
 
 @pytest.mark.slow
@@ -138,21 +135,15 @@ def test_no_attack_on_iid_records_beats_what_they_allow(seed, prior):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(3))
     some = rng.dirichlet(np.full(4, 0.5 + seed % 3), (3, 3)) + 0.02
-    laws = {
-        (a, b): (some[min(a, b), max(a, b)] / some[min(a, b), max(a, b)].sum())
-        for a in range(3)
-        for b in range(3)
-    }
+    pairs = {(a, b): some[min(a, b), max(a, b)] for a in range(3) for b in range(3)}
+    laws = {pair: each / each.sum() for pair, each in pairs.items()}
     epsilon = promised(((laws[a, b], laws[c, b]) for a in range(3) for b in range(3) for c in range(3)), 0.0)
     # given that the record is a
     inside = np.array([sum(p[b] * laws[a, b] for b in range(3)) for a in range(3)])
     out = p @ inside
 
-    found = {
-        b.quantity: b.value
-        for b in bounds(ApproximateDp(epsilon), prior, 3.0)
-        if b.name in ("iid", "envelope")
-    }
+    table = bounds(ApproximateDp(epsilon), prior, 3.0)
+    found = {b.quantity: b.value for b in table if b.name in ("iid", "envelope")}
 
     success = p @ np.maximum(prior * inside, (1 - prior) * out).sum(axis=1)
     weighted = p @ np.maximum(3 * prior * inside, (1 - prior) * out).sum(axis=1)

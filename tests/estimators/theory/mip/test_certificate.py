@@ -76,10 +76,8 @@ def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_
 def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(6), 50, 0.2, 0.8
     theta = HALVES @ DATA / 3.0
-    scales = [
-        mip.Sizes.of_draws(LINE, theta[generator.integers(20, size=120)]).scale(eta, confidence)
-        for _ in range(runs)
-    ]
+    samples = (theta[generator.integers(20, size=120)] for _ in range(runs))
+    scales = [mip.Sizes.of_draws(LINE, sample).scale(eta, confidence) for sample in samples]
 
     assert np.mean([draw_eta(scale, LINE) > eta for scale in scales]) <= 1 - confidence
     assert np.median([draw_eta(scale, LINE) for scale in scales]) > 0.7 * eta
@@ -240,10 +238,8 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     rows = rows_needed(0.2, alpha)
     group, mean = np.repeat(np.arange(40), rows), np.full(40, others)
     mean[7] = 0.2
-    wrong = sum(
-        all_below((generator.random(len(group)) < mean[group]).astype(float), 0.2, group, 40, alpha)
-        for _ in range(runs)
-    )
+    samples = ((generator.random(len(group)) < mean[group]).astype(float) for _ in range(runs))
+    wrong = sum(all_below(sample, 0.2, group, 40, alpha) for sample in samples)
 
     assert wrong <= runs * alpha
     # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it

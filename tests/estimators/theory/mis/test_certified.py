@@ -55,11 +55,8 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
     for shape, sign in ((Shape.above(term, law, 0.5), 1.0), (Shape.below(term, law), -1.0)):
         tilt = shape.tilted(sign * a)
         truth = np.where(np.array(p) > 0.5, shape.top, f(np.array(p))).sum()
-        for move in (
-            Move(0.0, 0.0),
-            Move(0.1 * shape.unit, 0.2 * shape.unit),
-            Move(0.0, 0.0, shape.unit if sign > 0 else 0.0),
-        ):
+        tilted = Move(0.0, 0.0, shape.unit if sign > 0 else 0.0)
+        for move in (Move(0.0, 0.0), Move(0.1 * shape.unit, 0.2 * shape.unit), tilted):
             slack = tilt.slack(move)
             g = np.append(move.at_none, move.of(shape.base[1:]))
             mean = sum(w * np.exp(sign * a * (truth - g[list(x)].sum())) for x, w in multinomial(n, p))

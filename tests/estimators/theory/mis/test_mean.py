@@ -17,11 +17,8 @@ def slow_delta(n: int) -> float:
 
     def apart(record: float) -> float:
         centre = record / np.sqrt(n)
-        roots = np.sort(
-            np.roots(
-                [1 / (2 * spread**2) - 0.5, -centre / spread**2, centre**2 / (2 * spread**2) + np.log(spread)]
-            )
-        )
+        twice = 2 * spread**2
+        roots = np.sort(np.roots([1 / twice - 0.5, -2 * centre / twice, centre**2 / twice + np.log(spread)]))
         return float(np.diff(norm.cdf(roots, centre, spread))[0] - np.diff(norm.cdf(roots))[0])
 
     return float(quad(lambda z: norm.pdf(z) * apart(z), -12, 12, epsabs=1e-13, limit=300)[0])

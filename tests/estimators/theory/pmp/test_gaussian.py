@@ -63,10 +63,8 @@ def exchanges(query: Floats, n: int) -> list[list[float]]:
     rows = subsets.matrix(2 * n, n, "")
     places = range(len(rows))
     neighbours = [(a, b) for a in places for b in places if (rows[a] & rows[b]).sum() == n - 1]
-    return [
-        [float(np.linalg.norm(query[a] - query[b])) for a, b in neighbours if rows[a, x] and not rows[b, x]]
-        for x in range(2 * n)
-    ]
+    apart = [(a, b, float(np.linalg.norm(query[a] - query[b]))) for a, b in neighbours]
+    return [[each for a, b, each in apart if rows[a, x] and not rows[b, x]] for x in range(2 * n)]
 
 
 def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:

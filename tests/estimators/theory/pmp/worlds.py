@@ -33,10 +33,8 @@ def exponential_laws(losses: Floats, epsilon: float, sensitivity: float) -> Floa
     """Definition 7, for losses summed over records."""
     laws = []
     for chosen in training_sets(len(losses) // 2):
-        weights = [
-            exp(-epsilon * sum(losses[x, w] for x in chosen) / (2 * sensitivity))
-            for w in range(losses.shape[1])
-        ]
+        sums = losses[list(chosen)].sum(axis=0)
+        weights = [exp(-epsilon * each / (2 * sensitivity)) for each in sums]
         laws.append([weight / sum(weights) for weight in weights])
     return np.array(laws)
 
