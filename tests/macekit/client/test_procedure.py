@@ -1,5 +1,6 @@
 """``procedure``: a column of a table or labels beside scores, here and on a server; what cannot be answered."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,8 @@ def table(models: int = 5, rows: int = 60) -> dict[str, Any]:
 def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: macekit.Mace) -> None:
     columns = table()
     roles = {"score": "loss", "member": "in", "model": "run"}
-    here, *others = (
-        client.procedure(frame(columns), max_advantage=0.2, **roles)
-        for frame in TABLES.values()
-        for client in (macekit, mace)
-    )
+    asks = [partial(client.procedure, max_advantage=0.2, **roles) for client in (macekit, mace)]
+    here, *others = (ask(frame(columns)) for frame in TABLES.values() for ask in asks)
     losses, labels = by_side(columns, "loss", "in"), by_side(columns, "run", "in")
     beside = mace.procedure(**losses, model=labels, max_advantage=0.2)
     own = procedure_advantage(Scores.of(*losses.values()), np.concatenate([*labels.values()]))

@@ -295,11 +295,8 @@ def certificate(tmp_path: Path) -> Path:
         .sign(key, hashes.SHA256())
     )
     (tmp_path / "ca.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (tmp_path / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(*form))
     return tmp_path / "ca.pem"
 
 

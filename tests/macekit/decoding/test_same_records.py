@@ -56,10 +56,8 @@ def csv_spelling(
 ) -> Spelling:
     def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
         lines = [header.format(separator)]
-        lines += [
-            f"{cell(word(v))}{separator}{yes[0] if m else yes[1]}"
-            for v, m in zip(values, member, strict=True)
-        ]
+        sides = (yes[0] if m else yes[1] for m in member)
+        lines += [f"{cell(word(v))}{separator}{side}" for v, side in zip(values, sides, strict=True)]
         return CSV, (before + end.join(lines) + (end if last is None else last)).encode()
 
     return write
@@ -69,10 +67,8 @@ def quoted_csv(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
     sink = io.StringIO()
     writer = csv.writer(sink, quoting=csv.QUOTE_ALL)
     writer.writerows([("note", "score", "id", "member")])
-    writer.writerows(
-        (f'a "{v}", \n b' if k % 3 else "", word(v), k, int(m))
-        for k, (v, m) in enumerate(zip(values, member, strict=True))
-    )
+    records = enumerate(zip(values, member, strict=True))
+    writer.writerows((f'a "{v}", \n b' if k % 3 else "", word(v), k, int(m)) for k, (v, m) in records)
     return CSV, sink.getvalue().encode()
 
 
@@ -233,10 +229,8 @@ def integer_spellings(values: list[int]) -> dict[str, Spelling]:
             spellings[f"Arrow {name}"] = arrow_spelling(of(pa.from_numpy_dtype(kind)), batch=7)
             spellings[f"Parquet {name}"] = arrow_spelling(of(pa.from_numpy_dtype(kind)), PARQUET, 7)
             spellings[f"NPY {name}"] = npy_spelling(kind)
-    whole = [
-        lambda values, kind=kind: pa.array([Decimal(v) for v in values], kind)
-        for kind in (pa.decimal128(38, 0), pa.decimal256(60, 0))
-    ]
+    decimals = pa.decimal128(38, 0), pa.decimal256(60, 0)
+    whole = [lambda values, kind=kind: pa.array([Decimal(v) for v in values], kind) for kind in decimals]
     if max(abs(low), abs(high)) < 10**38:
         for media_type in (ARROW, PARQUET):
             spellings[f"decimals in {media_type}"] = arrow_spelling(whole[0], media_type, 5)

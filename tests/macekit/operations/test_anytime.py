@@ -103,10 +103,8 @@ def test_two_pipelines_merge_in_the_library() -> None:
     edges = np.linspace(-2.0, 3.0, 12).tolist()
     on_edges = {"cells": "edges", "edges": edges}
     of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
-    one, other = (
-        SequentialRun.from_dict(macekit.gate(counts=counts, max_advantage=0.2, anytime=True).state)
-        for counts in of_seed[:2]
-    )
+    gates = (macekit.gate(counts=each, max_advantage=0.2, anytime=True) for each in of_seed[:2])
+    one, other = (SequentialRun.from_dict(each.state) for each in gates)
 
     both = macekit.gate(counts=of_seed[2], anytime=True, state=one.merge(other).to_dict())
 

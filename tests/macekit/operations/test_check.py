@@ -23,11 +23,8 @@ N = 600
 def people(centre: float, count: int = N) -> dict[str, Any]:
     """Rows whose age is drifted, and whose wage follows it."""
     age = RNG.normal(centre, 10, count).round(1)
-    return {
-        "age": age,
-        "wage": (age / 10 + RNG.normal(0, 1, count)).round(2),
-        "site": RNG.choice(["n", "s"], count),
-    }
+    wage, site = (age / 10 + RNG.normal(0, 1, count)).round(2), RNG.choice(["n", "s"], count)
+    return {"age": age, "wage": wage, "site": site}
 
 
 def score(model: LogisticRegression, rows: dict[str, Any], labels: Any) -> Any:
@@ -81,10 +78,8 @@ def test_sides_of_which_nobody_is_like_anybody_are_not_checked_again() -> None:
 
 
 def test_a_report_states_both() -> None:
-    body = {
-        name: {column: values.tolist() for column, values in side.items()}
-        for name, side in zip(("train", "holdout"), SIDES, strict=True)
-    }
+    lists = ({column: values.tolist() for column, values in side.items()} for side in SIDES)
+    body = dict(zip(("train", "holdout"), lists, strict=True))
     posted = json.dumps({**body, "control": "other_model", "match": True}).encode()
 
     text = bytes(perform(Call("check", accept=MARKDOWN), Body.of(posted)).body).decode()
@@ -119,16 +114,10 @@ def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
     tables = [{"age": each[:, 0], "wage": each[:, 1]} for each in rows]
 
     match = match_sides(*tables)
-    alike = (
-        rows[0][match.members],
-        LABELS[0][match.members],
-        rows[1][match.nonmembers],
-        LABELS[1][match.nonmembers],
-    )
-    audits = [
-        macekit.audit_model(model, *sides, max_advantage=-0.5)
-        for sides in ((rows[0], LABELS[0], rows[1], LABELS[1]), alike)
-    ]
+    members, others = match.members, match.nonmembers
+    alike = rows[0][members], LABELS[0][members], rows[1][others], LABELS[1][others]
+    every = (rows[0], LABELS[0], rows[1], LABELS[1]), alike
+    audits = [macekit.audit_model(model, *sides, max_advantage=-0.5) for sides in every]
 
     assert [audit.split is not None and audit.split.differs for audit in audits] == [True, False]
 

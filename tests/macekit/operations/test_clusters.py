@@ -99,10 +99,8 @@ def test_tables_of_every_kind_are_answered_like_lists(media_type: str, cluster: 
 def test_labels_of_text_and_of_numbers_that_say_the_same_are_the_same() -> None:
     columns = world(0.5)
     integers = {**in_lists(columns), "cluster": by_side(columns)}
-    texts = {
-        **integers,
-        "cluster": {side: [f"p{label}" for label in labels] for side, labels in by_side(columns).items()},
-    }
+    labels = {side: [f"p{label}" for label in each] for side, each in by_side(columns).items()}
+    texts = {**integers, "cluster": labels}
     assert stripped(asked("advantage", texts)) == stripped(asked("advantage", integers))
 
 
@@ -148,11 +146,8 @@ OTHERS = sorted(
 def test_every_other_question_refuses_clusters_and_says_which_allow_for_them(operation: str) -> None:
     columns = world()
     several = operation in catalogue.SEVERAL
-    body: dict[str, Any] = (
-        {"queries": {name: in_lists(columns, name) for name in ("score", "other")}}
-        if several
-        else in_lists(columns)
-    )
+    queries = {"queries": {name: in_lists(columns, name) for name in ("score", "other")}}
+    body = queries if several else in_lists(columns)
     table = TABLES[CSV](pa.table({name: columns[name] for name in ("score", "other", "member", "person")}))
     query = {"score": "score,other" if several else "score", "cluster": "person"}
     for problem in (

@@ -113,10 +113,8 @@ def test_of_several_queries_each_names_its_own_columns() -> None:
     of_table = ask("compare", table_bytes(table, CSV), CSV, score="loss,margin")
     of_json = ask("compare", {"queries": {"a": SIDES, "b": SIDES}})
 
-    assert [[each["name"] for each in source["columns"]] for source in of_table["provenance"]] == [
-        ["loss", "in_train"],
-        ["margin", "in_train"],
-    ]
+    read_of = [[each["name"] for each in source["columns"]] for source in of_table["provenance"]]
+    assert read_of == [["loss", "in_train"], ["margin", "in_train"]]
     assert [
         [(each["role"], each["name"]) for each in source["columns"]] for source in of_json["provenance"]
     ] == [[("members", name), ("nonmembers", name)] for name in "ab"]

@@ -1,5 +1,6 @@
 """A control score in audits: that of a model, or of a release, that was made of neither side."""
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -150,10 +151,8 @@ def test_a_model_in_python_takes_the_scores_of_another_that_saw_neither_side() -
     options: dict[str, Any] = {"max_advantage": 0.1, "check_sides": False}
     scores = (train["other_model"], holdout["other_model"])
 
-    plain, audit = (
-        macekit.audit_model(lambda p: np.column_stack([1 - p, p]), *sides, **options, control=each)
-        for each in (None, scores)
-    )
+    ask = partial(macekit.audit_model, lambda p: np.column_stack([1 - p, p]), *sides, **options)
+    plain, audit = (ask(control=each) for each in (None, scores))
 
     assert [each.verdict.word for each in (plain, audit)] == ["fail", "fail, or drift"]
     assert audit.control == control(*scores)
@@ -193,10 +192,8 @@ def test_a_control_column_that_cannot_be_used_is_named_in_audits(options: dict[s
 
 @pytest.mark.slow
 def test_the_more_the_sides_differ_the_more_reaches_the_control() -> None:
-    lower = [
-        control(*(side["to_others"] for side in drifted(6, shift)[:2])).advantage.lower
-        for shift in (0.0, 20.0, 40.0)
-    ]
+    sides = ([side["to_others"] for side in drifted(6, shift)[:2]] for shift in (0.0, 20.0, 40.0))
+    lower = [control(*each).advantage.lower for each in sides]
 
     assert lower[0] == 0.0
     assert all(one < other for one, other in pairwise(lower))

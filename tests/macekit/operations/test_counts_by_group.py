@@ -10,10 +10,8 @@ from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(6)
 SIZE = 300
-SAMPLE = {
-    "members": np.round(RNG.normal(1, 1, SIZE), 2).tolist(),
-    "nonmembers": np.round(RNG.normal(0, 1, SIZE), 2).tolist(),
-}
+SIDES = {"members": RNG.normal(1, 1, SIZE), "nonmembers": RNG.normal(0, 1, SIZE)}
+SAMPLE = {side: np.round(scores, 2).tolist() for side, scores in SIDES.items()}
 GROUPS = {side: RNG.choice(["eu", "us"], SIZE).tolist() for side in SAMPLE}
 COUNTS = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
 PLAIN = {name: value for name, value in COUNTS.items() if name != "by_group"}
@@ -101,10 +99,9 @@ def test_a_group_need_not_be_in_every_shard() -> None:
         name: {"members": [5, 3], "nonmembers": [1, 7], "cells": {"kind": "categories", "labels": labels}}
         for name, labels in (("north", ["a", "b"]), ("south", ["b", "c"]))
     }
-    shards = [
-        {**each, "by_group": [{"label": name, **{side: each[side] for side in ("members", "nonmembers")}}]}
-        for name, each in numbers.items()
-    ]
+    sides = "members", "nonmembers"
+    rows = {name: {"label": name, **{side: each[side] for side in sides}} for name, each in numbers.items()}
+    shards = [{**each, "by_group": [rows[name]]} for name, each in numbers.items()]
 
     counts = asked("counts", {"shards": shards})["counts"]
 

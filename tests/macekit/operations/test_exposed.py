@@ -45,10 +45,8 @@ def test_every_door_names_the_same_members() -> None:
 def test_a_table_has_a_row_for_each_member_as_csv_and_as_arrow() -> None:
     own = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
 
-    tables = [
-        csv.read_csv(io.BytesIO(asked(POSTED, accept=CSV))),
-        pa.ipc.open_stream(asked(POSTED, accept=ARROW)).read_all(),
-    ]
+    by_csv, by_arrow = asked(POSTED, accept=CSV), asked(POSTED, accept=ARROW)
+    tables = [csv.read_csv(io.BytesIO(by_csv)), pa.ipc.open_stream(by_arrow).read_all()]
 
     for table in tables:
         assert table["index"].to_pylist() == list(range(200))
@@ -73,11 +71,8 @@ def test_of_a_table_the_names_are_its_rows() -> None:
 @pytest.mark.slow
 def test_of_each_unit_one_record_is_listed_in_its_place() -> None:
     members, nonmembers = np.repeat(MEMBERS, 3), np.repeat(NONMEMBERS, 3)
-    table = {
-        "score": np.concatenate([members, nonmembers]),
-        "member": np.repeat([True, False], [600, 2700]),
-        "person": np.repeat(np.arange(1100), 3),
-    }
+    table = {"score": np.concatenate([members, nonmembers]), "member": np.repeat([True, False], [600, 2700])}
+    table["person"] = np.repeat(np.arange(1100), 3)
 
     answer, other = (macekit.exposed(table, unit="person", seed=seed, max_false_share=0.4) for seed in (1, 2))
 

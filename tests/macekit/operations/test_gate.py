@@ -257,10 +257,8 @@ def test_a_comparison_has_no_verdict_that_a_learned_score_could_pass() -> None:
     assert asking.refused("compare", body)["field"] == "estimator.accept_learned_score"
 
 
-LEAKLESS = {
-    "members": np.random.default_rng(0).normal(size=500).tolist(),
-    "nonmembers": np.random.default_rng(1).normal(size=500).tolist(),
-}
+SEEDS = {"members": 0, "nonmembers": 1}
+LEAKLESS = {side: np.random.default_rng(seed).normal(size=500).tolist() for side, seed in SEEDS.items()}
 
 
 def test_a_number_of_changes_is_part_of_the_limit_and_a_pass_says_up_to_which_it_holds() -> None:

@@ -147,10 +147,8 @@ def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query
 
 @pytest.mark.slow
 def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
-    body = both(PROBABILITIES, max_advantage=0.2, copies=4) | {
-        "planted": side(0, PROBABILITIES),
-        "spared": side(1, PROBABILITIES),
-    }
+    strength = {"planted": side(0, PROBABILITIES), "spared": side(1, PROBABILITIES)}
+    body = both(PROBABILITIES, max_advantage=0.2, copies=4) | strength
     wanted = query_strength(*TABLES, *TRUTHS, copies=4, limit=0.2)
 
     answers = (ask("model", body), ask("model", in_one(body), CSV, max_advantage="0.2", copies="4"))
@@ -168,10 +166,8 @@ def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
 
 def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
     rng = np.random.default_rng(5)
-    body = {
-        name: {"p": rng.beta(2.0, 1.0, 800).tolist(), "y": [1] * 800}
-        for name in ("train", "holdout", "planted", "spared")
-    }
+    tables = "train", "holdout", "planted", "spared"
+    body = {name: {"p": rng.beta(2.0, 1.0, 800).tolist(), "y": [1] * 800} for name in tables}
 
     answer = ask("model", body | {"max_advantage": 0.3, "outputs": "probabilities"})
 

@@ -66,10 +66,8 @@ def test_how_many_records_the_paper_s_rule_accuses_is_said_and_few_are_warned_of
     few = {"members": ["x"] * 9 + ["y"] * 291, "nonmembers": ["y"] * 300}
     many = {"members": ["x"] * 270 + ["y"] * 30, "nonmembers": ["y"] * 300}
 
-    answers = [
-        asked("metrics", **body, metrics=["precision", "npv", "accuracy"], min_positive_share=0.0)["metrics"]
-        for body in (few, many)
-    ]
+    names = {"metrics": ["precision", "npv", "accuracy"], "min_positive_share": 0.0}
+    answers = [asked("metrics", **body, **names)["metrics"] for body in (few, many)]
 
     (precise, npv, accurate), (sure, *_) = answers
     assert precise["paper_records"] == sure["paper_records"] == 200  # a third
@@ -85,14 +83,8 @@ def test_how_many_records_the_paper_s_rule_accuses_is_said_and_few_are_warned_of
 def test_where_nothing_was_seen_the_paper_s_risk_is_null(kind: str) -> None:
     gap = {"members": [*A.tolist(), 30.0], "nonmembers": B.tolist()}
 
-    answer = asked(
-        "individual-risk",
-        **gap,
-        targets=[0.2, 15.0, 400.0],
-        prior=0.1,
-        metric="accuracy",
-        estimator={"kind": kind},
-    )["records"]
+    asks = {"targets": [0.2, 15.0, 400.0], "prior": 0.1, "metric": "accuracy", "estimator": {"kind": kind}}
+    answer = asked("individual-risk", **gap, **asks)["records"]
 
     assert [each is None for each in answer["paper_signed_risk"]] == [False, True, True]
     assert answer["paper_lower"][1:] == [-1.0, -1.0]

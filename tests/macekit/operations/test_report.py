@@ -70,10 +70,8 @@ def test_integers_of_any_size_are_read_as_the_floats_near_them_where_so_asked(en
     places = (rng.integers(0, 41, 60).tolist() for _ in "ab")
     steps = [[ends[0] + k * (ends[1] - ends[0]) // 40 for k in each] for each in places]
     more = {"query": "continuous", "groups": ["a", "b"] * 60, "units": [i // 2 for i in range(120)]}
-    whole, fractions = (
-        dict(zip(("members", "nonmembers"), sides, strict=True))
-        for sides in (steps, [list(map(float, side)) for side in steps])
-    )
+    kinds = steps, [list(map(float, side)) for side in steps]
+    whole, fractions = (dict(zip(("members", "nonmembers"), sides, strict=True)) for sides in kinds)
 
     for operation, options in (("report", {}), ("individual-risk", {}), ("gate", {"max_group_risk": 0.5})):
         of_whole, of_floats = (asked(operation, {**each, **more, **options}) for each in (whole, fractions))
@@ -100,11 +98,8 @@ def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
 
     found = asked("report", {**SAMPLES[kind], **points})
 
-    assert (
-        bool(found["band"])
-        == (found["result"]["roc"] is not None)
-        == (kind in ("scores", "integers", "counts", "vectors"))
-    )
+    has_curve = found["result"]["roc"] is not None
+    assert bool(found["band"]) == has_curve == (kind in ("scores", "integers", "counts", "vectors"))
     assert bool(found["band"]) == (found["rarest_fpr"] is not None)
     for point in found["band"]:
         assert point["lower"] <= point["tpr"] <= point["upper"]
@@ -217,12 +212,8 @@ def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(rec
 def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_accepted() -> None:
     members, nonmembers = np.random.default_rng(4).normal(size=(2, 4000))
     members[:200] += 9.0
-    body = {
-        "members": members.tolist(),
-        "nonmembers": nonmembers.tolist(),
-        "groups": ["a", "b"] * 4000,
-        "max_group_advantage": 0.5,
-    }
+    body = {"members": members.tolist(), "nonmembers": nonmembers.tolist(), "groups": ["a", "b"] * 4000}
+    body["max_group_advantage"] = 0.5
 
     held, accepted = asked("report", body), asked("report", {**body, "accept_exposure": True})
 

@@ -67,12 +67,8 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
 
 
 CELLS = {"members": [9, 9], "nonmembers": [9, 9]}
-ONE_SHORT = {
-    "by_group": [
-        {"label": 1, "members": [9, 0], "nonmembers": [0, 9]},
-        {"label": 2, "members": [0, 8], "nonmembers": [9, 0]},
-    ]
-}
+FIRST, SECOND = {"members": [9, 0], "nonmembers": [0, 9]}, {"members": [0, 8], "nonmembers": [9, 0]}
+ONE_SHORT = {"by_group": [{"label": 1, **FIRST}, {"label": 2, **SECOND}]}
 VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
 
 

@@ -90,11 +90,8 @@ def test_a_clean_release_passes_its_limits_and_says_what_was_asked() -> None:
     assert answer["decision"] == "pass"
     assert len(answer["queries"]) == 12
     assert all(each["says"] and each["paper"] for each in answer["queries"])
-    assert {each["name"]: each["kind"] for each in answer["provenance"]["columns"]} == {
-        "age": "numbers",
-        "income": "numbers",
-        "job": "categories",
-    }
+    kinds = {each["name"]: each["kind"] for each in answer["provenance"]["columns"]}
+    assert kinds == {"age": "numbers", "income": "numbers", "job": "categories"}
 
 
 def test_without_a_limit_nothing_is_decided() -> None:
@@ -137,10 +134,8 @@ def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
     )
 
     assert (unasked["decision"], unasked["copies"]["judged"]) == ("fail", "unasked")
-    assert [(each["name"], each["decision"]) for each in unasked["limits"]] == [
-        ("advantage", "pass"),
-        ("copies", "fail"),
-    ]
+    outcomes = [(each["name"], each["decision"]) for each in unasked["limits"]]
+    assert outcomes == [("advantage", "pass"), ("copies", "fail")]
     assert "Nobody limited copies" in of_unasked
     assert (accepted["decision"], accepted["copies"]["judged"]) == ("pass", "accepted")
     assert "Copies were accepted: they are no reason to fail here" in of_accepted

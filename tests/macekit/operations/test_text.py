@@ -70,11 +70,8 @@ def completion(*choices: list[float | None], prompt: int | None = None) -> dict[
         }
         for place, logs in enumerate(choices)
     ]
-    usage = (
-        {}
-        if prompt is None
-        else {"usage": {"prompt_tokens": prompt, "completion_tokens": 1, "total_tokens": 9}}
-    )
+    counted = {"prompt_tokens": prompt, "completion_tokens": 1, "total_tokens": 9}
+    usage = {} if prompt is None else {"usage": counted}
     return {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m", "choices": made, **usage}
 
 

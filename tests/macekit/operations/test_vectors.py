@@ -60,10 +60,8 @@ def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it
 
     found = asked("metrics", {**BODY, "prior": 0.3, "seed": 2, "metrics": ["precision"]})
 
-    assert (found["metrics"][0]["lower"], found["metrics"][0]["upper"]) == (
-        best.interval.lower,
-        best.interval.upper,
-    )
+    first = found["metrics"][0]
+    assert (first["lower"], first["upper"]) == (best.interval.lower, best.interval.upper)
     assert found["learned_score"] == {
         "learner": learned.learner, "n_taught": 96, "n_members": 72, "n_nonmembers": 72,
         "sentence": learned.caution.message,

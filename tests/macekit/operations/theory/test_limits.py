@@ -42,10 +42,8 @@ def test_at_delta_1_every_curve_is_epsilon_0() -> None:
 
 
 def test_beyond_700_a_conversion_says_what_it_says_at_700() -> None:
-    rows = [
-        {row["quantity"]: row["at_most"] for row in asked("theory/convert", {"epsilon": epsilon})["rows"]}
-        for epsilon in (700.0, 5000.0)
-    ]
+    answers = (asked("theory/convert", {"epsilon": epsilon}) for epsilon in (700.0, 5000.0))
+    rows = [{row["quantity"]: row["at_most"] for row in answer["rows"]} for answer in answers]
 
     assert [each["advantage"] for each in rows] == [1.0, 1.0]
     assert rows[0]["mu"] == pytest.approx(74.6, abs=0.1)  # 2 Phi^-1 of 1 - e^-700
@@ -92,10 +90,8 @@ def test_at_delta_1_every_practical_epsilon_is_0() -> None:
 
     assert (of_laws["practical_epsilon"], of_laws["worst"], of_laws["success"]) == (0.0, None, 0.9)
     assert (of_noise["epsilon"], of_noise["practical_epsilon"]) == (0.0, 0.0)
-    assert (
-        "give sigma"
-        in refused("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "delta": 1, "epsilon": 1})["detail"]
-    )
+    problem = refused("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "delta": 1, "epsilon": 1})
+    assert "give sigma" in problem["detail"]
 
 
 def test_one_record_keeps_a_security_of_0() -> None:

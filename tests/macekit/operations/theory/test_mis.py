@@ -53,10 +53,8 @@ def test_a_sample_carries_its_error_into_security_and_into_the_records_needed() 
 def test_values_are_counted_and_text_numbers_and_tallies_say_the_same() -> None:
     words = ["a", "b", "b", "c", "c", "c"] * 30
     numbers = [1, 2, 2, 3, 3, 3] * 30
-    answers = [
-        asked({field: given, "sizes": [100]})
-        for field, given in (("values", words), ("values", numbers), ("tallies", [30, 60, 90]))
-    ]
+    given = ("values", words), ("values", numbers), ("tallies", [30, 60, 90])
+    answers = [asked({field: each, "sizes": [100]}) for field, each in given]
 
     assert answers[0]["curve"] == answers[1]["curve"] == answers[2]["curve"]
     assert answers[0]["records"] == 180
@@ -108,12 +106,8 @@ def test_both_losses_are_asked_for_by_the_schema() -> None:
 def test_averages_over_training_sets_are_pointed_out_in_the_same_words() -> None:
     losses = {"train_losses": [0.0], "heldout_losses": [1.0], "losses_of": "independent_trainings"}
     found = (asked({"probabilities": P}), asked(losses, "theory/mis-overfitting"))
-    said = [
-        each["message"]
-        for answer in found
-        for each in answer["warnings"]
-        if each["code"] == "averages_over_training_sets"
-    ]
+    warnings = (each for answer in found for each in answer["warnings"])
+    said = [each["message"] for each in warnings if each["code"] == "averages_over_training_sets"]
 
     assert len(said) == 2
     assert said[0] == said[1]

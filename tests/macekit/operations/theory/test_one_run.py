@@ -96,10 +96,8 @@ def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_
 
     score, member, run = (np.array(column) for column in canaries())
     names = ["run 1", "run 2", "run 10"]
-    runs = [
-        Scores.of(score[(run == name) & (member == 1)], score[(run == name) & (member == 0)])
-        for name in names
-    ]
+    places = [(run == name) & (member == side) for name in names for side in (1, 0)]
+    runs = [Scores.of(score[a], score[b]) for a, b in zip(places[::2], places[1::2], strict=True)]
     expected = several_runs(runs, "coin", ApproximateDp(0.5), direction="high")
     assert [each["name"] for each in found["runs"]] == names
     assert [each["lower_bound"] for each in found["runs"]] == list(expected.bounds)
@@ -114,10 +112,8 @@ def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_
     assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about]) == 1
     assert json.loads(capsys.readouterr().out)["runs"] == found["runs"]
 
-    assert (
-        main(["theory", "one-run", str(tmp_path / "runs.csv"), *about[:-1], "-o", str(tmp_path / "it.md")])
-        == 1
-    )
+    report = tmp_path / "it.md"
+    assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about[:-1], "-o", str(report)]) == 1
     report = (tmp_path / "it.md").read_text()
     rows = [line for line in report.splitlines() if line.startswith("| run ")]
     bounds = [line.split(" | ")[-1].rstrip(" |") for line in rows][1:]
