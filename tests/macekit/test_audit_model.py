@@ -299,10 +299,8 @@ def test_shadows_of_much_fewer_rows_are_told() -> None:
     X, y, Z, w = coins(records=100)
     model = tree((X, y, Z, w))
 
-    codes = [
-        {caution.code for caution in macekit.audit_model(model, X, y, Z[:n], w[:n], shadows=2).cautions}
-        for n in (100, 40)
-    ]
+    ask = partial(macekit.audit_model, model, X, y, shadows=2)
+    codes = [{caution.code for caution in ask(Z[:n], w[:n]).cautions} for n in (100, 40)]
 
     assert ["shadow_size" in each for each in codes] == [False, True]
 
@@ -660,13 +658,8 @@ def test_numbers_of_rows_and_texts_may_stand_for_rows_whose_targets_are_several(
     words = np.array([str(number) for number in numbers])
 
     for rows in (numbers, words, words.tolist()):
-        audit = macekit.audit_model(
-            lambda some: targets[[int(each) for each in some]],
-            rows[:20],
-            targets[:20],
-            rows[20:],
-            targets[20:],
-        )
+        sides = rows[:20], targets[:20], rows[20:], targets[20:]
+        audit = macekit.audit_model(lambda some: targets[[int(each) for each in some]], *sides)
         assert audit.outputs == "predictions"
 
 

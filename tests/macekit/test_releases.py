@@ -101,10 +101,8 @@ def test_columns_of_a_table_are_queries_of_releases_by_their_names(tmp_path: Pat
 @pytest.mark.slow
 def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     train, holdout, other = ({"x": RNG.normal(size=200), "y": RNG.normal(size=200)} for _ in range(3))
-    releases = {
-        name: estimators.release_queries(train, holdout, table)
-        for name, table in (("copy", train), ("fresh", other))
-    }
+    tables = {"copy": train, "fresh": other}
+    releases = {name: estimators.release_queries(train, holdout, each) for name, each in tables.items()}
 
     answer = macekit.compare_releases(releases, max_advantage=0.5)
 

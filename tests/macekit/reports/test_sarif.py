@@ -22,12 +22,8 @@ LINE = {"type": "integer", "minimum": 1}
 def closed(required: str, **properties: Any) -> dict[str, Any]:
     """An object with these properties and no other."""
     bag = {"properties": {"type": "object"}}
-    return {
-        "type": "object",
-        "required": required.split(),
-        "properties": {**bag, **properties},
-        "additionalProperties": False,
-    }
+    known = {"required": required.split(), "properties": {**bag, **properties}}
+    return {"type": "object", **known, "additionalProperties": False}
 
 
 RULE = closed(
@@ -60,12 +56,8 @@ RESULT = closed(
         "additionalProperties": {"type": "string"},
     },
 )
-DRIVER = closed(
-    "name rules",
-    name={"type": "string"},
-    version={"type": "string"},
-    rules={"type": "array", "items": RULE, "uniqueItems": True},
-)
+RULES = {"type": "array", "items": RULE, "uniqueItems": True}
+DRIVER = closed("name rules", name={"type": "string"}, version={"type": "string"}, rules=RULES)
 SHAPE = closed(
     "version runs",
     version={"const": "2.1.0"},

@@ -74,10 +74,8 @@ def test_a_file_that_is_counted_is_judged_as_its_records(world: str, tmp_path: P
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.usefixtures("counted")
 def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: str, tmp_path: Path) -> None:
-    there, here = (
-        macekit.gate(each, max_advantage=0.2)
-        for each in (give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path))
-    )
+    records = give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path)
+    there, here = (macekit.gate(each, max_advantage=0.2) for each in records)
 
     assert there["limits"] == here["limits"]
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]

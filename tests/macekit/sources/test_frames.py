@@ -124,11 +124,8 @@ def test_questions_are_answered_from_the_counts_and_no_row_is_collected(give: Gi
     both = macekit.compare({"one": frame, "two": frame}, **NAMES)
     here = macekit.compare({"one": {"counts": counted}, "two": {"counts": counted}})
     assert [place.advantage.estimate for place in both.ranking] == [here.ranking[0].advantage.estimate] * 2
-    for question, options in (
-        (macekit.risk, {}),
-        (macekit.risk, {"group": "region"}),
-        (macekit.estimate, {"estimator": {"kind": "kde"}}),
-    ):
+    risks = (macekit.risk, {}), (macekit.risk, {"group": "region"})
+    for question, options in (*risks, (macekit.estimate, {"estimator": {"kind": "kde"}})):
         with pytest.raises(macekit.MaceProblem, match="only counts come back; collect the records"):
             question(frame, **NAMES, **options)
 

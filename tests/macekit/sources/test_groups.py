@@ -55,10 +55,8 @@ def test_groups_are_counted_on_the_cells_of_all(kind: str, change: str, tmp_path
 def counted(change: str) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
     """The counts of all records, and the members and nonmembers of each group."""
     records = CHANGES[change](RECORDS)
-    alone = {
-        label: macekit.counts(records.filter(pa.compute.equal(records["region"], label)), **NAMES)
-        for label in ("eu", "us", "zürich")
-    }
+    own = {label: pa.compute.equal(records["region"], label) for label in ("eu", "us", "zürich")}
+    alone = {label: macekit.counts(records.filter(each), **NAMES) for label, each in own.items()}
     sizes = {label: (each.n_members, each.n_nonmembers) for label, each in alone.items()}
     return macekit.counts(records, **NAMES)["counts"], sizes
 

@@ -70,10 +70,8 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
         (macekit.risk, {"top": 5}),
         (macekit.counts, {"cells": "equal_mass"}),
     ):
-        together, alone = (
-            without(question(source, **NAMES, **options).answer, "options")
-            for source in (data, tmp_path / "all.parquet")
-        )
+        answers = (question(source, **NAMES, **options).answer for source in (data, tmp_path / "all.parquet"))
+        together, alone = (without(answer, "options") for answer in answers)
         assert together == alone
 
 

@@ -85,11 +85,8 @@ def test_files_are_counted_by_what_a_pilot_of_all_of_them_taught(data: Path) -> 
     learned = {"learner": rule.learner, "n_taught": pilot.size, "among": "all"}
     assert result["counts"] == {**counts.to_dict(), "learned": learned}
     assert pilot.size == pytest.approx(0.4 * SIZE, abs=2)
-    assert [(each["role"], each["name"]) for each in result["columns"]] == [
-        ("score", "a"),
-        ("score", "b"),
-        ("member", "is_train"),
-    ]
+    roles = [(each["role"], each["name"]) for each in result["columns"]]
+    assert roles == [("score", "a"), ("score", "b"), ("member", "is_train")]
 
 
 SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {

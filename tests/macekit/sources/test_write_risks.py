@@ -16,17 +16,11 @@ Capture = pytest.CaptureFixture[str]
 RNG = np.random.default_rng(12)
 SIZE = 3000
 MEMBER = RNG.random(SIZE) < 0.4
-SCORES = {
-    "fractions": RNG.normal(MEMBER * 0.8),
-    "integers": RNG.poisson(4 + MEMBER),
-    "text": RNG.choice(["a", "b", "c"], SIZE),
-}
+SCORES = {"fractions": RNG.normal(MEMBER * 0.8), "integers": RNG.poisson(4 + MEMBER)}
+SCORES["text"] = RNG.choice(["a", "b", "c"], SIZE)
 OPTIONS: dict[str, Any] = {"prior": 0.3, "confidence": 0.9, "threshold": 0.1}
-READ = {
-    ".parquet": parquet.read_table,
-    ".csv": csv.read_csv,
-    ".arrow": lambda path: pa.ipc.open_stream(path).read_all(),
-}
+READ = {".parquet": parquet.read_table, ".csv": csv.read_csv}
+READ[".arrow"] = lambda path: pa.ipc.open_stream(path).read_all()
 
 
 def folder_of(place: Path, scores: Any, member: Any = MEMBER) -> Path:
