@@ -82,10 +82,8 @@ def test_ties_and_more_records_only_lower_it_and_what_has_no_order_or_costs_much
 
 def test_no_direction_is_preferred() -> None:
     counts = Counts.of([2, 3, 9], [9, 5, 1], edges=[0.0, 1.0])
-    ways = (
-        Counts.of(counts.members[::-1], counts.nonmembers[::-1], edges=[0.0, 1.0]),
-        Counts.of(counts.nonmembers, counts.members, edges=[0.0, 1.0]),
-    )
+    sides = ((counts.members[::-1], counts.nonmembers[::-1]), (counts.nonmembers, counts.members))
+    ways = [Counts.of(*each, edges=[0.0, 1.0]) for each in sides]
 
     ends = {best_cut(each, 0.5).lower(0.025) for each in (counts, *ways)}
     assert np.ptp(list(ends)) < 1e-12

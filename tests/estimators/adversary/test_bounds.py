@@ -214,10 +214,8 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
     counts = by_rank(Scores.of(a, b))
     above = 1000 - np.concatenate([[0], np.cumsum(counts.members)])
     below = np.concatenate([[0], np.cumsum(counts.nonmembers)])
-    every = max(
-        weighted_accuracy_upper(above, 1000, below, 400, prior, ALPHA).max(),
-        weighted_accuracy_upper(1000 - above, 1000, 400 - below, 400, prior, ALPHA).max(),
-    )
+    ways = ((above, 1000, below, 400), (1000 - above, 1000, 400 - below, 400))
+    every = max(weighted_accuracy_upper(*each, prior, ALPHA).max() for each in ways)
 
     bound = changes_upper(counts, prior, ALPHA, 1)
 

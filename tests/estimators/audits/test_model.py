@@ -364,16 +364,12 @@ def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
     labels = rng.integers(0, 2, (2, 900))
     known = np.stack([rng.random(900) < 0.5, np.zeros(900, bool)])
     logits = np.where(known, 6.0 * (2 * labels - 1), rng.normal(2 * labels - 1, 1.5))
-    answers = {
-        "probabilities": expit(logits),
-        "logits": logits,
-        "labels": (logits > 0).astype(int),
-        "predictions": np.where(known, labels, labels + rng.normal(0, 1, (2, 900))),
-    }[outputs]
+    answers = {"probabilities": expit(logits), "logits": logits, "labels": (logits > 0).astype(int)}
+    answers["predictions"] = np.where(known, labels, labels + rng.normal(0, 1, (2, 900)))
     options: dict[str, Any] = {"outputs": outputs, "max_advantage": 0.05}
 
-    right = audit_model(*answers, *labels, **options)
-    swapped = audit_model(*answers[::-1], *labels[::-1], **options)
+    right = audit_model(*answers[outputs], *labels, **options)
+    swapped = audit_model(*answers[outputs][::-1], *labels[::-1], **options)
 
     assert "members_do_worse" not in {each.code for each in right.cautions}
     (said,) = (each for each in swapped.cautions if each.code == "members_do_worse")

@@ -1,6 +1,8 @@
 """How many rows may go out: by hand, how often too many are named, and sizes and tables that are none."""
 
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -63,14 +65,10 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     for step, size, copies in zip(answer.series.steps, sizes, answer.copies, strict=True):
         first = whole.synthetic.part(answer.order[:size])
         alone = synthetic_scores(replace(whole, synthetic=first))
-        scores = {
-            name: Scores.of(side, alone.nonmembers[name], "continuous")
-            for name, side in alone.members.items()
-        }
-        own, together, shared = (
-            {name: advantage(each, confidence=1 - 0.05 / parts, seed=4) for name, each in scores.items()}
-            for parts in (1, 3, 36)
-        )
+        outside = alone.nonmembers
+        scores = {name: Scores.of(side, outside[name], "continuous") for name, side in alone.members.items()}
+        at = [partial(advantage, confidence=1 - 0.05 / parts, seed=4) for parts in (1, 3, 36)]
+        own, together, shared = ({name: ask(each) for name, each in scores.items()} for ask in at)
         assert step.label == size
         assert step.decisive_upper == max(each.upper for each in own.values())
         assert step.estimate.upper == max(each.upper for each in together.values())
@@ -326,11 +324,9 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
     options: dict[str, Any] = {"sizes": [20, 200, 800], "queries": NEAR, "max_advantage": 0.2}
-    accepted, unasked, lifted, clean = (
-        release_size(train, holdout, each, accept_copies=accept, **options)
-        for each in (leaky, released)
-        for accept in (True, False)
-    )
+    ask = partial(release_size, train, holdout, **options)
+    ways = product((leaky, released), (True, False))
+    accepted, unasked, lifted, clean = (ask(each, accept_copies=accept) for each, accept in ways)
 
     assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
     shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)

@@ -74,10 +74,8 @@ def test_of_several_queries_lower_ends_share_the_error_and_upper_ends_do_not() -
         assert place.advantage.value == pytest.approx(max(each.value for each in shared.values()))
         assert answer.riskiest[place.name] == max(shared, key=lambda name: shared[name].value)
     assert {name: each.value for name, each in answer.decisions.items()} == {"model": "fail", "table": "pass"}
-    assert (
-        "for all 2 releases together, the advantage against 'model' over a coin toss is at least 0."
-        in answer.sentence
-    )
+    said = "for all 2 releases together, the advantage against 'model' over a coin toss is at least 0."
+    assert said in answer.sentence
     assert answer.sentence.startswith("With 90% confidence")
     assert "(true rank 1), the largest by estimate; and the advantage against 'table' over" in answer.sentence
 

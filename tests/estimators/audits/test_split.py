@@ -166,11 +166,8 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
         rng = np.random.default_rng([12, run])
         everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
         doubled = part(stacked(everybody, everybody), rng.permutation(200))
-        splits = {
-            "before": (part(doubled, slice(100)), part(doubled, slice(100, 200))),
-            "after": (stacked(*[a] * 8), b),
-            "both": (stacked(a, b), stacked(b, a)),
-        }
+        halves = (part(doubled, slice(100)), part(doubled, slice(100, 200)))
+        splits = {"before": halves, "after": (stacked(*[a] * 8), b), "both": (stacked(a, b), stacked(b, a))}
         for when, sides in splits.items():
             alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
 

@@ -46,10 +46,8 @@ def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
     data = sample(gaussian_shift(0.3), 2000)
     passes, fails, stays = MaxAdvantage(0.6), MaxMetric(0.52, preset("accuracy", 0.5)), MaxEpsilon(1.4, 0.01)
 
-    decided = [
-        judge(data, each).decision.value
-        for each in ([passes], [stays], [passes, stays], [passes, stays, fails])
-    ]
+    asked = ([passes], [stays], [passes, stays], [passes, stays, fails])
+    decided = [judge(data, each).decision.value for each in asked]
     assert decided == ["pass", "inconclusive", "inconclusive", "fail"]
 
 

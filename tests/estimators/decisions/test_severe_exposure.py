@@ -157,10 +157,8 @@ def test_a_series_stops_at_a_step_that_exposes() -> None:
     assert [step.decision.value for step in plain.steps] == ["pass", "inconclusive", "inconclusive"]
     assert [step.undecided_because for step in plain.steps] == [None, "exposed", None]
     assert plain.last_passed.label == "clean"
-    assert (
-        "'spike' is the first that is not: what is limited is kept, but a pass would hide that"
-        in plain.sentence
-    )
+    said = "'spike' is the first that is not: what is limited is kept, but a pass would hide that"
+    assert said in plain.sentence
     assert plain.cautions[0].code == EXPOSED
     assert [step.decision.value for step in accepted.steps] == ["pass"] * 3
     assert accepted.cautions[0].code == "exposure_accepted"

@@ -17,13 +17,8 @@ def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float
     best = 0.0
     hits = np.arange(first.sample + 1), np.arange(second.sample + 1)
     worth = hits[0][:, None] * first.sample_worth + hits[1] * second.sample_worth
-    laws = [
-        [
-            hypergeom.pmf(np.arange(side.sample + 1), side.whole, total, side.sample)
-            for total in range(side.whole + 1)
-        ]
-        for side in (first, second)
-    ]
+    of = [(np.arange(side.sample + 1), side.whole, side.sample) for side in (first, second)]
+    laws = [[hypergeom.pmf(k, n, total, sample) for total in range(n + 1)] for k, n, sample in of]
     for (one, of_one), (other, of_other) in product(*map(enumerate, laws)):
         if of_one @ (worth <= seen + 1e-9) @ of_other > alpha:
             best = max(best, one * first.worth + other * second.worth)

@@ -190,10 +190,8 @@ SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, laws):
     goal = objective(name, prior)
     truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 40, 0
-    draws = Counter(
-        tuple(tuple(rng.multinomial(n, law)) for n, law in zip((n1, n0), laws, strict=True))
-        for _ in range(runs)
-    )
+    sides = list(zip((n1, n0), laws, strict=True))
+    draws = Counter(tuple(tuple(rng.multinomial(n, law)) for n, law in sides) for _ in range(runs))
     for run, (sides, times) in enumerate(draws.items()):  # the limit is a function of the counts
         counts = Counts.of(*sides)
         seen = optimum(counts, goal).value

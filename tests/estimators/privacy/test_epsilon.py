@@ -340,10 +340,8 @@ def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
     assert bold.ceiling == pytest.approx(0.8)
     assert 1.0 < bold.bound.value < 4.0
     assert modest.bound.value <= bold.bound.value
-    assert (
-        "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least"
-        in bold.sentence
-    )
+    said = "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least"
+    assert said in bold.sentence
     assert "does not prove the claim" in modest.sentence
     assert "canaries" in bold.bound.guarantee.assumes
     assert "empirical" in bold.bound.guarantee.covers

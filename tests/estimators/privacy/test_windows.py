@@ -90,12 +90,8 @@ def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_le
     for _ in range(runs):
         counts = values(*(rng.integers(0, top, n) for n in sides))
         windows = windows_of(counts, LEVEL)
-        misses += any(
-            m and ratio_limit(m, sides[0], k, sides[1], level) > 0.0
-            for m, k, level in zip(
-                windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True
-            )
-        )
+        three = zip(windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True)
+        misses += any(m and ratio_limit(m, sides[0], k, sides[1], level) > 0.0 for m, k, level in three)
 
     assert misses <= most_misses(runs, LEVEL)
 
@@ -167,10 +163,8 @@ def test_the_sentence_says_between_which_scores_they_lie_with_as_many_digits_as_
     alone = exposure(values(np.repeat([1, 7, 9], [800, 90, 110]), np.repeat([1, 9], [600, 400])))
     empty = Counts.of([9000, 500, 500], [5000, 0, 5000], edges=[0.25, 0.5])
 
-    assert (
-        exposure(cut).finding
-        == "500 of 10,000 members and 3 of 10,000 nonmembers score between 0.2999 and 0.3007"
-    )
+    finding = "500 of 10,000 members and 3 of 10,000 nonmembers score between 0.2999 and 0.3007"
+    assert exposure(cut).finding == finding
     said = "500 of 10,000 members score between 0.25 and 0.5, where no nonmember lies"
     assert exposure(empty).finding == said
     assert alone.finding == "90 of 1,000 members have the score 7, where no nonmember lies"
@@ -193,13 +187,8 @@ def test_what_tails_of_members_show_costs_nothing(rng) -> None:
     """They have as much of the error as before windows were looked at: nine tenths."""
     counts = ranks(np.concatenate([rng.random(1000), rng.random(30) + 2.0]), rng.random(1000))
     tails = tails_of(counts, 0.9 * LEVEL, Direction.EITHER)
-    limits = [
-        ratio_limit(m, counts.n_members, k, 1000, level)
-        for m, k, level in zip(
-            tails.members.tolist(), tails.ended_by.tolist(), tails.levels.tolist(), strict=True
-        )
-        if m
-    ]
+    three = zip(tails.members.tolist(), tails.ended_by.tolist(), tails.levels.tolist(), strict=True)
+    limits = [ratio_limit(m, counts.n_members, k, 1000, level) for m, k, level in three if m]
 
     assert exposure(counts).members_epsilon == pytest.approx(max(limits), abs=2e-5)
     assert betaincinv(1.0, 1000.0, 1.0 - tails.levels[0]) == pytest.approx(exposure(counts).tail.fpr_upper)

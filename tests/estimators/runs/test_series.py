@@ -1,5 +1,7 @@
 """A series of steps: each end by hand, how far a limit is kept, and how often that is said wrongly."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -64,10 +66,8 @@ def test_a_pass_of_all_steps_holds_up_to_the_fewest_changes_of_any_step_and_quer
         for label, leak in (("early", 0.02), ("late", 0.1))
     }
     series = advantage_series(steps, max_advantage=0.3, seed=1)
-    kept = {
-        label: [advantage(each, seed=1).holds_up_to(0.3) for each in queries.values()]
-        for label, queries in steps.items()
-    }
+    ask = partial(advantage, seed=1)
+    kept = {label: [ask(each).holds_up_to(0.3) for each in of.values()] for label, of in steps.items()}
 
     assert [step.holds_up_to_changes for step in series.steps] == [min(each) for each in kept.values()]
     fewest = min(map(min, kept.values()))
@@ -95,10 +95,8 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
     assert both.covers[0].startswith("It covers attackers who change their guess at most")
     assert "see which of 3 groups of similar values a score falls in" in both.covers[1]
     counted = Counts.of([60, 50, 40], [50, 50, 50], edges=[0.0, 1.0])
-    assert (
-        "scores as they were counted, in 3 cells"
-        in advantage_series({"a": counted, "b": numbers}, 0.5).covers[2]
-    )
+    covers = advantage_series({"a": counted, "b": numbers}, 0.5).covers
+    assert "scores as they were counted, in 3 cells" in covers[2]
 
 
 @each_case(

@@ -35,13 +35,8 @@ def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
 
         assert isinstance(counts.cells, Categories)
         assert isinstance(of_texts.cells, Categories)
-        rows, of_text_rows = (
-            {
-                str(label): pair
-                for label, *pair in zip(c.cells.labels.tolist(), c.members, c.nonmembers, strict=True)
-            }
-            for c in (counts, of_texts)
-        )
+        both = ((c.cells.labels.tolist(), c.members, c.nonmembers) for c in (counts, of_texts))
+        rows, of_text_rows = ({str(k): pair for k, *pair in zip(*three, strict=True)} for three in both)
         assert rows == of_text_rows
         assert advantage(numbers).lower > 0.9
         risk = individual_risk(numbers)

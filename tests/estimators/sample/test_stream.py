@@ -127,11 +127,8 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
         for block in blocks:
             tally = tally.plus(*block)
 
-        assert tally.counts().to_dict() == {
-            "members": [8, 0],
-            "nonmembers": [7, 1],
-            "cells": {"kind": "categories", "labels": [str(near), str(beyond)]},
-        }
+        cells = {"kind": "categories", "labels": [str(near), str(beyond)]}
+        assert tally.counts().to_dict() == {"members": [8, 0], "nonmembers": [7, 1], "cells": cells}
     alone = CountStream().plus(a, a).counts()
     assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
     unsigned = CountStream().plus(np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64), NOTHING)

@@ -72,16 +72,12 @@ def test_a_pooled_variance_is_that_within_records() -> None:
         math.sqrt(sum(((x - x.mean()) ** 2).sum() for x in each) / sum(len(x) - 1 for x in each))
         for each in (inside, outside)
     ]
-    by_hand = [
-        norm.logpdf(signal, i.mean(), wide[0]) - norm.logpdf(signal, o.mean(), wide[1])
-        for signal, i, o in zip(TARGET, inside, outside, strict=True)
-    ]
+    three = zip(TARGET, inside, outside, strict=True)
+    by_hand = [norm.logpdf(x, i.mean(), wide[0]) - norm.logpdf(x, o.mean(), wide[1]) for x, i, o in three]
 
     np.testing.assert_allclose(shadows.lira_online(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"), by_hand)
-    np.testing.assert_allclose(
-        shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"),
-        [(signal - o.mean()) / wide[1] for signal, o in zip(TARGET, outside, strict=True)],
-    )
+    offline = [(signal - o.mean()) / wide[1] for signal, o in zip(TARGET, outside, strict=True)]
+    np.testing.assert_allclose(shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"), offline)
 
 
 def test_a_record_has_a_variance_of_its_own_if_there_are_shadows_enough() -> None:
@@ -135,10 +131,8 @@ def test_rmia_is_the_log_of_the_records_ratio_also_of_probabilities_that_no_floa
 def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(online, gamma) -> None:
     z, of_shadows = RNG.uniform(0.05, 0.9, 30), RNG.uniform(0.05, 0.9, (MODELS, 30))
     whole = of_shadows.mean(axis=0) if online else 1.3 / 2 * of_shadows.mean(axis=0) + 0.7 / 2
-    by_hand = [
-        np.mean([ratio / (own / average) >= gamma for own, average in zip(z, whole, strict=True)])
-        for ratio in ratios(online, 0.3)
-    ]
+    relative = [own / average for own, average in zip(z, whole, strict=True)]
+    by_hand = [np.mean([ratio / each >= gamma for each in relative]) for ratio in ratios(online, 0.3)]
 
     ask = {"online": online, "a": 0.3}
     scores = shadows.rmia(

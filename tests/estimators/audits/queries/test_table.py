@@ -105,12 +105,9 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
         n = int(rng.integers(1, 30))
         number = rng.normal(size=n).round(1)
         number[rng.random(n) < 0.2] = np.nan
-        return {
-            "number": number,
-            "whole": rng.integers(0, most, n),
-            "text": rng.choice(["a", "b", "", "7", "é"], n),
-            "moment": rng.integers(0, 9, n).astype("datetime64[D]"),
-        }
+        words = ["a", "b", "", "7", "é"]
+        table = {"number": number, "whole": rng.integers(0, most, n), "text": rng.choice(words, n)}
+        return table | {"moment": rng.integers(0, 9, n).astype("datetime64[D]")}
 
     a, b, s, r = (draw() for _ in range(4))
     for reference in (None, r):
@@ -277,11 +274,9 @@ def test_identifiers_are_left_out_and_continuous_columns_are_not(rng) -> None:
 
 def test_columns_that_say_nothing_are_left_out_and_named() -> None:
     good = [1.0, 2.0, 3.0]
-    tables = encode(
-        {"x": good, "gone": [None] * 3, "same": good, "mine": good},
-        {"x": good[::-1], "gone": good, "same": good, "yours": good},
-        {"x": good, "gone": good, "same": [5, 5, 5]},
-    )
+    train = {"x": good, "gone": [None] * 3, "same": good, "mine": good}
+    holdout = {"x": good[::-1], "gone": good, "same": good, "yours": good}
+    tables = encode(train, holdout, {"x": good, "gone": good, "same": [5, 5, 5]})
 
     assert list(kinds(tables)) == ["x"]
     said = {caution.code: caution.message for caution in tables.cautions}

@@ -164,10 +164,8 @@ def test_an_add_remove_epsilon_taken_for_one_about_replacing_is_exceeded(epsilon
 
     advantage = 0.5 * np.abs(with_x - with_y).sum()
 
-    taken_for, right = (
-        {b.name: b.value for b in bounds(ApproximateDp(epsilon), adjacency=each) if b.quantity == "advantage"}
-        for each in ("replace", "add_remove")
-    )
+    told = [bounds(ApproximateDp(epsilon), adjacency=each) for each in ("replace", "add_remove")]
+    taken_for, right = ({b.name: b.value for b in of if b.quantity == "advantage"} for of in told)
     assert advantage > taken_for["envelope"] + 0.01
     assert advantage == pytest.approx(right["envelope"], abs=1e-12)  # 1 - e^-epsilon: attained
     assert right["envelope"] < right["epsilon_delta"]  # the usual group argument, tanh(epsilon)

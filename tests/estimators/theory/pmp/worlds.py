@@ -59,9 +59,5 @@ def practical_epsilons(laws: Floats, n: int) -> list[float]:
 def dp_epsilon(laws: Floats, n: int) -> float:
     """Definition 1 with both training sets among the 2n records."""
     sets = training_sets(n)
-    return max(
-        float(np.abs(np.log(laws[a] / laws[b])).max())
-        for a in range(len(sets))
-        for b in range(a)
-        if len(set(sets[a]) & set(sets[b])) == n - 1
-    )
+    near = ((a, b) for a in range(len(sets)) for b in range(a) if len(set(sets[a]) & set(sets[b])) == n - 1)
+    return max(float(np.abs(np.log(laws[a] / laws[b])).max()) for a, b in near)
