@@ -1,5 +1,6 @@
 """One run against a promise: published figures, exact chances, what is drawn, and what is no certificate."""
 
+from functools import partial
 from itertools import product
 from math import comb
 
@@ -24,14 +25,8 @@ NONE = np.zeros((2, 0), dtype=np.int64)
 
 
 def guessed(coins, guesses, right, *, alike=False):
-    return Guesses(
-        coins,
-        np.array([guesses - right], dtype=float),
-        np.array([right], dtype=float),
-        NONE,
-        np.array([[guesses, right, int(alike)]]),
-        np.ones(1),
-    )
+    wrong_and_right = [np.array([each], dtype=float) for each in (guesses - right, right)]
+    return Guesses(coins, *wrong_and_right, NONE, np.array([[guesses, right, int(alike)]]), np.ones(1))
 
 
 def canaries(seed, records, shift, split=False):
@@ -84,14 +79,9 @@ def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
 
 def test_guesses_of_one_kind_say_more():
     level = 1e-3
-    refuted = [
-        next(
-            right
-            for right in range(101)
-            if count_refutes(guessed(1000, 100, right, alike=alike), GaussianDp(0.5).envelope(), level)
-        )
-        for alike in (False, True)
-    ]
+    curve = GaussianDp(0.5).envelope()
+    guess = [partial(guessed, 1000, 100, alike=alike) for alike in (False, True)]
+    refuted = [next(k for k in range(101) if count_refutes(each(k), curve, level)) for each in guess]
 
     assert refuted[1] < refuted[0]
 
@@ -328,14 +318,8 @@ def test_how_many_are_guessed_hangs_on_their_number_alone():
     fine = canaries(30, 600, 1.0)
     coarse = Scores.of(np.round(fine.members), np.round(fine.nonmembers))
     for draw in ("coin", "split"):
-        numbers = [
-            [
-                each.ways[:, 0].tolist()
-                for order in guesses_of(data, Draw(draw), Direction.HIGH, 0)[0]
-                for each in order
-            ]
-            for data in (fine, coarse)
-        ]
+        orders = (guesses_of(data, Draw(draw), Direction.HIGH, 0)[0] for data in (fine, coarse))
+        numbers = [[each.ways[:, 0].tolist() for order in of for each in order] for of in orders]
         assert numbers[0] == numbers[1]
 
 
@@ -388,10 +372,8 @@ def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
     every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(20))
     of_one = [max(epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
-    stated = [
-        one_run(data, "split", None, 0.0, 0.9, direction="high", seed=seed).epsilon.value
-        for seed in range(20)
-    ]
+    ask = partial(one_run, data, "split", None, 0.0, 0.9, direction="high")
+    stated = [ask(seed=seed).epsilon.value for seed in range(20)]
 
     assert np.std(stated) < 0.6 * np.std(of_one)
     assert np.mean(stated) > np.mean(of_one) - 0.25  # what 3/5 of the level costs
