@@ -105,10 +105,8 @@ def test_a_regressor_is_asked_for_its_errors() -> None:
     X, y = load_diabetes(return_X_y=True)
     a, b, ya, yb = train_test_split(X, y, test_size=0.5, random_state=0)
 
-    forest, ridge = (
-        macekit.audit_model(model.fit(a, ya), a, ya, b, yb, max_advantage=0.1)
-        for model in (RandomForestRegressor(50, random_state=0), Ridge())
-    )
+    models = (RandomForestRegressor(50, random_state=0), Ridge())
+    forest, ridge = (macekit.audit_model(m.fit(a, ya), a, ya, b, yb, max_advantage=0.1) for m in models)
 
     assert (forest.outputs, list(forest.scores)) == ("predictions", ["squared_error"])
     assert forest.decision is Decision.FAIL

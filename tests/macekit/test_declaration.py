@@ -31,10 +31,8 @@ def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(dec
     assert plain["provenance"].pop("declaration") is None
     assert found["provenance"].pop("declaration") == {"sha256": declared["sha256"], "at": declared["at"]}
     assert found["decision"] == "pass"
-    assert (
-        f"declared at {declared['at']} in the declaration with SHA-256 {declared['sha256']}"
-        in found["covers"].pop()
-    )
+    said = f"declared at {declared['at']} in the declaration with SHA-256 {declared['sha256']}"
+    assert said in found["covers"].pop()
     assert found == plain
 
 

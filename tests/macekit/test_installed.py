@@ -151,10 +151,8 @@ def test_without_any_extra_a_report_is_whole_and_an_extra_is_asked_for_by_its_na
         "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",
         "learned": "lambda: macekit.estimate(**sides, estimator={'kind': 'learned'})",
     }
-    tries = "".join(
-        f"try:\n    ({ask})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
-        for ask in asks.values()
-    )
+    attempt = "try:\n    ({})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
+    tries = "".join(attempt.format(ask) for ask in asks.values())
 
     done = python(
         f"import macekit\nresult = macekit.report({SAMPLE})\n"

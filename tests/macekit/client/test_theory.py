@@ -18,12 +18,8 @@ from tests.cases import each_case
 from tests.macekit.client.worlds import CONTAINERS, TABLES, by_hand
 
 ASKED = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
-FILES = [
-    (operation, name.rpartition(".")[2])
-    for operation in ARRAYS
-    if ARRAYS[operation]
-    for name in files_of(operation)
-]
+TAKEN = ((operation, files_of(operation)) for operation in ARRAYS if ARRAYS[operation])
+FILES = [(operation, name.rpartition(".")[2]) for operation, names in TAKEN for name in names]
 GAUSSIAN: dict[str, Any] = {"clip": 1.0, "sigma": 0.5, "delta": 1e-3}
 POINTS = np.round(np.random.default_rng(0).normal(size=(12, 3)), 3)
 

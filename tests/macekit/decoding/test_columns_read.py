@@ -24,12 +24,8 @@ def holds(kind: type[np.generic], low: int, high: int) -> bool:
     return np.iinfo(kind).min <= low < high <= np.iinfo(kind).max + 1
 
 
-CASES = [
-    pytest.param(kind, low, high, id=f"{kind.__name__}: {name}")
-    for kind in TYPES
-    for name, (low, high) in RANGES.items()
-    if holds(kind, low, high)
-]
+HELD = ((kind, name, ends) for kind in TYPES for name, ends in RANGES.items() if holds(kind, *ends))
+CASES = [pytest.param(kind, *ends, id=f"{kind.__name__}: {name}") for kind, name, ends in HELD]
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), CASES)

@@ -199,11 +199,8 @@ def test_a_whole_table_keeps_types_and_what_is_missing() -> None:
 
     table = columns_of(Call("synthetic", NDJSON), memoryview(lines(*rows)))
 
-    assert {name: list(column) for name, column in table.items()} == {
-        "age": [31, None, None],
-        "city": ["a", "b", None],
-        "x": [0.5, None, None],
-    }
+    expected = {"age": [31, None, None], "city": ["a", "b", None], "x": [0.5, None, None]}
+    assert {name: list(column) for name, column in table.items()} == expected
     with pytest.raises(Problem, match="holds a list or an object in row 1"):
         columns_of(Call("synthetic", NDJSON), memoryview(lines({"x": 1}, {"x": [1]})))
 

@@ -376,11 +376,8 @@ def test_fractions(eighths: list[int]) -> None:
     assert require_one(asked(spellings, values, member, {}))["cells"]["kind"] == "grid"
 
 
-TEXTS = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\r\n\"'\ufeff", exclude_categories=["Cc", "Cs", "Z"]),
-    min_size=1,
-    max_size=5,
-)
+APART = {"exclude_characters": "\0\r\n\"'\ufeff", "exclude_categories": ["Cc", "Cs", "Z"]}
+TEXTS = st.text(st.characters(codec="utf-8", **APART), min_size=1, max_size=5)
 
 
 @pytest.mark.slow
@@ -413,14 +410,8 @@ def test_texts(pool: list[str], data: st.DataObject) -> None:
 @given(st.lists(st.booleans(), min_size=N, max_size=N))
 def test_booleans(values: list[bool]) -> None:
     member = [k % 2 == 0 for k in range(N)]
-    spellings = {
-        **CSVS,
-        **JSONS,
-        **in_formats(pa.bool_()),
-        "capitals": csv_spelling(cell=str.upper),
-        "pandas": csv_spelling(cell=str.capitalize),
-        "NPY": npy_spelling(np.bool_),
-    }
+    in_python = {"capitals": csv_spelling(cell=str.upper), "pandas": csv_spelling(cell=str.capitalize)}
+    spellings = {**CSVS, **JSONS, **in_formats(pa.bool_()), **in_python, "NPY": npy_spelling(np.bool_)}
 
     counts = require_one(same(spellings, values, member, score="score"))
 

@@ -247,15 +247,9 @@ def test_a_file_that_cannot_be_used_says_where_and_why(media_type, data, kind, w
 
 def test_an_older_report_of_sacro_ml_holds_the_scores_itself() -> None:
     member = [1, 0, 1, 0]
-    report = {
-        "LiRA Attack_0": {
-            "attack_experiment_logger": {
-                "attack_instance_logger": {
-                    "instance_0": {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": member}}
-                }
-            }
-        }
-    }
+    logged = {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": member}}
+    loggers = {"attack_experiment_logger": {"attack_instance_logger": {"instance_0": logged}}}
+    report = {"LiRA Attack_0": loggers}
 
     result = read(JSON, json.dumps(report).encode())
 
@@ -275,10 +269,8 @@ def test_sides_the_wrong_way_round_are_asked_about_and_chance_is_not() -> None:
     rng = np.random.default_rng(3)
     high, low = rng.normal(1, 1, 60), rng.normal(0, 1, 60)
 
-    right, swapped, alike, constant = (
-        read(NPZ, canaries(a, b)).doubt
-        for a, b in ((high, low), (low, high), (low, rng.normal(0, 1, 60)), (np.ones(40), np.zeros(40)))
-    )
+    sides = ((high, low), (low, high), (low, rng.normal(0, 1, 60)), (np.ones(40), np.zeros(40)))
+    right, swapped, alike, constant = (read(NPZ, canaries(a, b)).doubt for a, b in sides)
 
     assert (right, alike) == ("", "")
     assert swapped.startswith("members score lower than nonmembers (AUC 0.")

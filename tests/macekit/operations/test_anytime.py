@@ -168,13 +168,8 @@ JUNK: list[Any] = [
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a state, the first entries of its lists only."""
     places = [path] if path else []
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else list(enumerate(value))[:2]
-        if isinstance(value, list)
-        else ()
-    )
+    listed = list(enumerate(value))[:2] if isinstance(value, list) else ()
+    inner = value.items() if isinstance(value, dict) else listed
     return places + [place for name, each in inner for place in _places(each, (*path, name))]
 
 

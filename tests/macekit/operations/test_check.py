@@ -60,10 +60,8 @@ def test_rows_that_are_alike_are_named_and_checked_again() -> None:
 
     assert answer.differs
     assert (answer.match.train, answer.match.holdout) == (match.members.tolist(), match.nonmembers.tolist())
-    again = check_split(
-        {name: column[match.members] for name, column in TRAIN.items()},
-        {name: column[match.nonmembers] for name, column in HOLDOUT.items()},
-    )
+    sides = ((TRAIN, match.members), (HOLDOUT, match.nonmembers))
+    again = check_split(*({name: column[rows] for name, column in side.items()} for side, rows in sides))
     assert answer.match.split.sentence == again.sentence
     assert not answer.match.split.differs
 

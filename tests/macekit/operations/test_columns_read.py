@@ -97,11 +97,8 @@ def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays
     of_table = ask("theory/mip", table_bytes(swaps, media_type), media_type, **roles)["provenance"]
     of_json = ask("theory/mip", {role: swaps[name].tolist() for role, name in roles.items()})["provenance"]
 
-    assert of_table["columns"] == [
-        column("before", "a", "numbers", 400),
-        column("after", "b", "numbers", 400),
-        column("record", "who", "integers", 2),
-    ]
+    sides = [column("before", "a", "numbers", 400), column("after", "b", "numbers", 400)]
+    assert of_table["columns"] == [*sides, column("record", "who", "integers", 2)]
     assert {each["role"]: each["name"] for each in of_json["columns"]} == {role: role for role in roles}
     assert of_json["arrays"] == of_table["arrays"] == sorted(roles)
 
@@ -149,12 +146,8 @@ def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
 
     fact = content("advantage", answer).facts.items[-1]
     assert fact.label == READ
-    for shown in (
-        text("advantage", answer),
-        ask("advantage", body, CSV, HTML),
-        ask("advantage", body, CSV, MARKDOWN),
-        text("counts", ask("counts", body, CSV)),
-    ):
+    texts = (text("advantage", answer), text("counts", ask("counts", body, CSV)))
+    for shown in (*texts, *(ask("advantage", body, CSV, form) for form in (HTML, MARKDOWN))):
         assert "in_train" in shown
         assert "1: members" in shown
     assert "<b>loss" not in ask("advantage", body, CSV, HTML)

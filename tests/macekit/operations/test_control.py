@@ -167,12 +167,9 @@ def test_a_model_in_python_takes_the_scores_of_another_that_saw_neither_side() -
 )
 def test_scores_of_a_control_that_do_not_fit_the_rows_are_refused(scores: Any, words: str) -> None:
     train, holdout = predicted(2, 0.0)
+    columns = (each[name] for each in (train, holdout) for name in ("p", "y"))
     with pytest.raises(MaceProblem, match=words):
-        macekit.audit_model(
-            lambda p: np.column_stack([1 - p, p]),
-            *(each[name] for each in (train, holdout) for name in ("p", "y")),
-            control=scores,
-        )
+        macekit.audit_model(lambda p: np.column_stack([1 - p, p]), *columns, control=scores)
 
 
 @each_case(

@@ -1,5 +1,6 @@
 """What the paper prints beside the certified numbers: one number from every question, and what it rests on."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,8 @@ def test_where_nothing_was_seen_the_paper_s_risk_is_null(kind: str) -> None:
 
 
 def test_an_interval_of_slices_of_these_records_is_not_called_proven() -> None:
-    by_slices, by_label = (
-        asked("individual-risk", **SAMPLES[sample], estimator={"kind": "histogram"})["paper"]
-        for sample in ("numbers", "categories")
-    )
+    ask = partial(asked, "individual-risk", estimator={"kind": "histogram"})
+    by_slices, by_label = (ask(**SAMPLES[sample])["paper"] for sample in ("numbers", "categories"))
 
     assert (by_slices["finite_sample"], by_label["finite_sample"]) == (False, True)
     assert "here they span these records" in by_slices["assumes"]

@@ -165,11 +165,8 @@ RARE = np.arange(800) < 200
 HIDDEN = np.random.default_rng(2).random((2, 800))
 """In a rare group members stand above nonmembers, and everywhere else among them."""
 HIDDEN[0, RARE], HIDDEN[1, RARE] = HIDDEN[0, RARE] / 2.0 + 0.5, HIDDEN[1, RARE] / 2.0
-OF_GROUPS: dict[str, Any] = {
-    "members": HIDDEN[0].tolist(),
-    "nonmembers": HIDDEN[1].tolist(),
-    "groups": np.where(np.tile(RARE, 2), "rare", "most").tolist(),
-}
+OF_GROUPS: dict[str, Any] = {"members": HIDDEN[0].tolist(), "nonmembers": HIDDEN[1].tolist()}
+OF_GROUPS["groups"] = np.where(np.tile(RARE, 2), "rare", "most").tolist()
 
 
 def counts_by_group() -> dict[str, Any]:

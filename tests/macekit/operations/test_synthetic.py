@@ -22,11 +22,9 @@ Table = dict[str, list[Any]]
 
 def people(seed: int, count: int, shift: float = 0.0) -> Table:
     rng = np.random.default_rng(seed)
-    return {
-        "age": (rng.integers(18, 80, count) + shift).tolist(),
-        "income": rng.normal(3.0, 1.0, count).round(4).tolist(),
-        "job": rng.choice(["baker", "judge", "nurse"], count).tolist(),
-    }
+    age, income = rng.integers(18, 80, count) + shift, rng.normal(3.0, 1.0, count).round(4)
+    job = rng.choice(["baker", "judge", "nurse"], count)
+    return {"age": age.tolist(), "income": income.tolist(), "job": job.tolist()}
 
 
 TRAIN, HOLDOUT, SHIFTED, REFERENCE = people(0, 150), people(1, 150), people(2, 150, 12.0), people(3, 150)

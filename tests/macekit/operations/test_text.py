@@ -61,15 +61,9 @@ def of_prompt(logs: list[float], *others: dict[str, Any]) -> list[Any]:
 
 
 def completion(*choices: list[float | None], prompt: int | None = None) -> dict[str, Any]:
-    made = [
-        {
-            "index": place,
-            "text": "",
-            "finish_reason": "length",
-            "logprobs": {"tokens": [], "token_logprobs": logs},
-        }
-        for place, logs in enumerate(choices)
-    ]
+    rest = {"text": "", "finish_reason": "length"}
+    told = [{"tokens": [], "token_logprobs": logs} for logs in choices]
+    made = [{"index": place, **rest, "logprobs": each} for place, each in enumerate(told)]
     counted = {"prompt_tokens": prompt, "completion_tokens": 1, "total_tokens": 9}
     usage = {} if prompt is None else {"usage": counted}
     return {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m", "choices": made, **usage}
@@ -77,12 +71,8 @@ def completion(*choices: list[float | None], prompt: int | None = None) -> dict[
 
 def chat(logs: list[float]) -> dict[str, Any]:
     content = [{"token": "a", "logprob": each, "bytes": [97], "top_logprobs": []} for each in logs]
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": "a"},
-        "logprobs": {"content": content, "refusal": None},
-        "finish_reason": "stop",
-    }
+    message, logprobs = {"role": "assistant", "content": "a"}, {"content": content, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": "stop"}
     return {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
@@ -176,10 +166,8 @@ def test_tokens_that_the_model_wrote_itself_are_worth_a_word() -> None:
     echoed = [completion([None, -1.0], prompt=2)] * 8
     written = [completion([-1.0, -2.0], prompt=3)] * 8
 
-    said = [
-        {each["code"] for each in ask({"members": side, "nonmembers": side})["warnings"]}
-        for side in (echoed, written, [chat([-1.0])] * 8)
-    ]
+    answers = (ask({"members": side, "nonmembers": side}) for side in (echoed, written, [chat([-1.0])] * 8))
+    said = [{each["code"] for each in answer["warnings"]} for answer in answers]
 
     assert ["generated_tokens" in codes for codes in said] == [False, True, True]
 

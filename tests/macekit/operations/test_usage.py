@@ -79,13 +79,9 @@ def test_no_mixture_has_no_interval_on_its_page() -> None:
 
 @pytest.mark.slow
 def test_passages_of_a_document_count_once() -> None:
-    six = {
-        name: {
-            "loss": np.repeat(table["loss"], 6),
-            "document": np.repeat([f"{name}{i}" for i in range(len(table["loss"]))], 6),
-        }
-        for name, table in TABLES.items()
-    }
+    documents = {name: [f"{name}{i}" for i in range(len(table["loss"]))] for name, table in TABLES.items()}
+    whole = {name: table | {"document": documents[name]} for name, table in TABLES.items()}
+    six = {name: {of: np.repeat(column, 6) for of, column in table.items()} for name, table in whole.items()}
 
     answer = macekit.usage(*six.values(), unit="document", direction="low")
 
@@ -109,13 +105,8 @@ def test_several_columns_are_combined_and_a_document_is_its_mean_over_every_door
     }
     question = {"score": ["loss", "reference"], "combine": "auto", "unit": "document", "per_unit": "mean"}
     posted = {name: {k: v.tolist() for k, v in table.items()} for name, table in tables.items()} | question
-    own = dataset_use(
-        *(
-            np.column_stack([(table["loss"][::2] + table["loss"][1::2]) / 2, hard[name]])
-            for name, table in tables.items()
-        ),
-        combine="auto",
-    )
+    columns = ([(table["loss"][::2] + table["loss"][1::2]) / 2, hard[name]] for name, table in tables.items())
+    own = dataset_use(*(np.column_stack(each) for each in columns), combine="auto")
 
     answer = macekit.usage(*tables.values(), **question)
     page = asked(posted, accept=MARKDOWN)

@@ -14,10 +14,8 @@ from tests.app.running import Answer, Running, running
 LEAST = str(64 * 2**20)
 """The smallest memory limit that may be set."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is limited"),
-]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is limited")
+pytestmark = [pytest.mark.slow, LINUX]
 
 
 def test_a_worker_draws_within_the_least_memory_and_the_server_never_loads_what_makes_pixels(

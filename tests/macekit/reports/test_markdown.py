@@ -69,10 +69,8 @@ def test_what_markdown_leaves_alone_is_not_escaped() -> None:
 @pytest.mark.slow
 @each_case("name", CASES)
 def test_no_table_repeats_the_numbers_of_another(name: str) -> None:
-    rows = [
-        set(run.split("\n")[2:])
-        for run in re.findall(r"(?:^\|.*\n?)+", rendered(name, MARKDOWN).decode(), re.M)
-    ]
+    tables = re.findall(r"(?:^\|.*\n?)+", rendered(name, MARKDOWN).decode(), re.M)
+    rows = [set(table.split("\n")[2:]) for table in tables]
 
     assert not [part for part in rows if rows.count(part) > 1 or any(part < other for other in rows)]
 

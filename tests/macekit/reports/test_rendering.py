@@ -118,10 +118,8 @@ def test_what_a_pass_covers_stands_under_it_in_every_form_and_under_nothing_else
     covers = answer["result"]["verdict"]["covers"]
     assert len(covers) >= 3
 
-    pages = [
-        unescape(render(operation, answer, form).decode()).replace("\\", "")
-        for form in (HTML, MARKDOWN, CSV, CARD)
-    ]
+    shown = (render(operation, answer, form).decode() for form in (HTML, MARKDOWN, CSV, CARD))
+    pages = [unescape(each).replace("\\", "") for each in shown]
     failed = render(*case("report, scores"), MARKDOWN).decode()
 
     for page in (*pages, text(operation, answer)):

@@ -118,10 +118,8 @@ def test_a_severe_exposure_that_no_limit_judges_is_a_warning() -> None:
 def test_the_same_result_of_another_sample_has_the_same_fingerprint() -> None:
     first, second = asked(**MIXED), asked(**MIXED, confidence=0.9)
 
-    prints = [
-        [each["partialFingerprints"] for each in run_of(answer, place)["results"][:1]]
-        for answer, place in ((first, "a.csv"), (second, "a.csv"), (first, "b.csv"))
-    ]
+    runs = (run_of(*each) for each in ((first, "a.csv"), (second, "a.csv"), (first, "b.csv")))
+    prints = [[each["partialFingerprints"] for each in run["results"][:1]] for run in runs]
 
     assert prints[0] == prints[1] != prints[2]
     assert first["limits"][0]["lower"] != second["limits"][0]["lower"]

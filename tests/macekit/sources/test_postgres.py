@@ -23,10 +23,8 @@ def cursor(postgres: str) -> Iterator[Any]:
 def test_batches_of_adbc_are_counted_as_the_table_is(cursor: Any) -> None:
     cursor.execute("select loss, is_train from runs")
 
-    assert (
-        macekit.counts(cursor.fetch_record_batch(), **NAMES)["counts"]
-        == macekit.counts(RECORDS, **NAMES)["counts"]
-    )
+    batches = cursor.fetch_record_batch()
+    assert macekit.counts(batches, **NAMES)["counts"] == macekit.counts(RECORDS, **NAMES)["counts"]
 
 
 def test_questions_are_answered_from_batches_of_adbc(cursor: Any) -> None:

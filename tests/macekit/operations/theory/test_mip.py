@@ -33,10 +33,8 @@ def test_the_sentence_names_noise_accuracy_and_what_guessing_has() -> None:
     answer = asked({**SWAPS, "eta": 0.2})
 
     assert answer["sentence"].startswith("Gaussian noise of scale 0.")
-    assert (
-        "each of the 8 records swapped at an accuracy of at most 0.700, where guessing has 0.5"
-        in answer["sentence"]
-    )
+    said = "each of the 8 records swapped at an accuracy of at most 0.700, where guessing has 0.5"
+    assert said in answer["sentence"]
 
 
 def test_draws_alone_certify_every_record_and_carry_the_papers_scales_as_estimates() -> None:

@@ -90,10 +90,8 @@ def test_an_accuracy_is_said_at_its_share_and_security_at_every_share() -> None:
     assert (
         "whatever the share of nonmembers. With as many nonmembers as members, no attack has an acc" in plain
     )
-    assert (
-        "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
-        in weighed
-    )
+    said = "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
+    assert said in weighed
     assert "at this share of nonmembers: no attack has an accuracy above 0.9" in given
 
 

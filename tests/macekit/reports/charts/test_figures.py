@@ -215,12 +215,9 @@ def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) ->
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 4, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 4}
     compared = {"queries": dict.fromkeys(names, sides), "against": names[0]}
 
-    found = [
-        each
-        for operation, question in (("report", labelled), ("compare", compared))
-        for each in figures(operation, answered(operation, question))
-        if each.name in NAMED
-    ]
+    asked = (("report", labelled), ("compare", compared))
+    drawn = (each for of, question in asked for each in figures(of, answered(of, question)))
+    found = [each for each in drawn if each.name in NAMED]
 
     assert {each.name for each in found} == NAMED
     for each in found:
