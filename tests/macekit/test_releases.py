@@ -143,12 +143,8 @@ def test_files_are_steps_in_the_order_in_which_they_are_named(tmp_path, capsys) 
 @pytest.mark.slow
 def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [
-        f"{score},{inside},{name.removeprefix('epoch_')}"
-        for name, sides in EPOCHS.items()
-        for inside, side in zip((1, 0), sides, strict=True)
-        for score in side
-    ]
+    epochs = ((name.removeprefix("epoch_"), zip((1, 0), of, strict=True)) for name, of in EPOCHS.items())
+    rows = [f"{score},{inside},{name}" for name, sides in epochs for inside, side in sides for score in side]
     head = "score,member,step"
     Path("all.csv").write_text("\n".join([head, *rows]))
     for at in range(2):
