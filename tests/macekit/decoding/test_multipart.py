@@ -115,6 +115,7 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
     ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
     ("gate", (LIMIT,), "missing-field", "holds no file; send scores"),
     ("gate", (*SIDES, ("member", "x.csv", b"1")), "unknown-field", "did you mean 'members'?"),
+    ("gate", (*SIDES, ("other", "", b"1")), "unknown-field", "a part with a file is not known"),
     ("gate", (*SIDES, SIDES[0]), "bad-option", "given twice"),
     ("gate", (*SIDES, LIMIT, LIMIT), "bad-option", "query string: an option is given twice"),
     ("gate", (*SIDES, ("scores", "s.csv", b"1")), "bad-option", "scores: holds both sides"),

@@ -110,9 +110,11 @@ def test_a_severe_exposure_that_no_limit_judges_is_a_warning() -> None:
         members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0
     )
 
-    run = run_of(answer, "scores.csv")
+    run = run_of(answer, "scores.csv", "more.csv")
 
     assert [(each["ruleId"], each["level"]) for each in run["results"]] == [("mace/exposure", "warning")]
+    places = [each["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"][0]["locations"]]
+    assert places == ["scores.csv", "more.csv"]
 
 
 def test_the_same_result_of_another_sample_has_the_same_fingerprint() -> None:
