@@ -262,9 +262,7 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
 
 
 @pytest.mark.slow
-def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> (
-    None
-):
+def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together():
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
     logits[0][np.arange(100), labels[0][:100]] += 4.0

@@ -46,9 +46,7 @@ def passing(measured: Strength | None, sure: float = 2.0) -> Any:
     (3.0, 300, False, True, WEAK, "weak_queries"),
     (12.0, 12, False, False, OPEN, "strength_open"),
 )
-def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(
-    sure: float, count: int, strong: bool, weak: bool, says: str, code: str | None
-) -> None:
+def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(sure, count, strong, weak, says, code):
     measured = strength(sure, count)
 
     audit = passing(measured)

@@ -98,9 +98,7 @@ def test_the_records_epsilon_needs_are_about_enough() -> None:
 
 
 @pytest.mark.slow
-def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in_cells_that_hide_them() -> (
-    None
-):
+def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in_cells_that_hide_them():
     data = sample(rare_leak(0.02), 10_000)
     fine, coarse = (judge(data, [MaxEpsilon(1.0, 0.005, bins=bins)]) for bins in (None, 4))
 
@@ -321,9 +319,7 @@ OTHERS = (
     ([MaxTpr(0.2, 0.01)], ("at a false positive rate of 0.01 it covers the largest TPR of a set of at most",)),
     ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
 ])  # fmt: skip
-def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(
-    limits, words
-) -> None:
+def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(limits, words):
     result = judge(sample(identical(), 2000), limits)
 
     assert result.decision is Decision.PASS

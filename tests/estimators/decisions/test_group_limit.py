@@ -31,9 +31,7 @@ def own_limit(data: Scores | Counts, groups: Any, maximum: float = 0.2, **option
     return judge(data, [MaxGroupAdvantage(maximum, groups)], **options)
 
 
-def test_a_group_that_leaks_wholly_fails_where_its_mean_risk_passes_and_the_mean_risk_says_what_it_is() -> (
-    None
-):
+def test_a_group_that_leaks_wholly_fails_where_its_mean_risk_passes_and_the_mean_risk_says_what_it_is():
     data, groups = simpson(np.random.default_rng(0))
     limits = [MaxAdvantage(0.15), MaxGroupRisk(0.3, groups)]
     by_mean, by_own = judge(data, limits), own_limit(data, groups, 0.3)

@@ -32,9 +32,7 @@ def ask(world: object, n: int, seed: int = 0, prior: float = 0.5) -> object:
     (gaussian_shift(0.5), 1000, 0.1, Decision.FAIL, "is at least"),
     (gaussian_shift(0.05), 200, 0.15, Decision.INCONCLUSIVE, "would settle it"),
 )
-def test_the_interval_decides_and_one_across_says_what_settles_it(
-    world, n, threshold, expected, words
-) -> None:
+def test_the_interval_decides_and_one_across_says_what_settles_it(world, n, threshold, expected, words):
     decided = verdict(ask(world, n), threshold)
 
     assert decided.decision is expected
@@ -125,9 +123,7 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
     (8 * 10**7, 0.08, 125_000_000),
     (8 * 10**7, 0.05, None),  # 3.2 * 10^8
 )
-def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(
-    records, gap, expected
-) -> None:
+def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(records, gap, expected):
     estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, Guarantee("a number", "nothing", finite_sample=True)))
     needed = records_needed(estimate, 0.5 + gap, records)
     decided = decide("the advantage", estimate, 0.5 + gap, needed, records)

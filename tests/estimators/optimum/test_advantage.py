@@ -355,9 +355,7 @@ def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it
     assert result.holds_up_to(maximum) == kept
 
 
-def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_none_where_it_does_not_pass() -> (
-    None
-):
+def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_none_where_it_does_not_pass():
     few = Counts.of([30, 30, 40], [30, 40, 30], edges=[0.0, 1.0])
     labels, declared = advantage(LABELS), advantage(SHIFTED, target=CellsTarget(changes=7))
 

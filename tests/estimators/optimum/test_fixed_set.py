@@ -155,9 +155,7 @@ def test_counts_say_the_same_as_their_records() -> None:
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
 
 
-def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored() -> (
-    None
-):
+def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored():
     """Right about 25 of 30 members and 14 of 20 nonmembers; in a set that has one more of each, if not about these."""
     counts = Counts.of([25, 5], [6, 14])
     result, near = advantage_on_set(counts, 60, 50, confidence=0.9), advantage_on_set(counts, 31, 21)

@@ -37,9 +37,7 @@ def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
 @pytest.mark.slow
 @each_case("cells", [Values, Categories])
 @each_case("ranges", [1, 2, 4])
-def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(
-    cells, ranges
-) -> None:
+def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(cells, ranges):
     rng, over = np.random.default_rng(1), []
     for _ in range(10):
         counts = counted(rng.integers(0, 9, 40), rng.integers(0, 9, 40), 9, cells)

@@ -121,9 +121,7 @@ def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() ->
 
 
 @each_case("last, cells", [(1, "1 of 9"), (60, "9 of 9")])
-def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only(
-    last, cells
-) -> None:
+def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only(last, cells):
     rng = np.random.default_rng(6)
     apart, low = rng.uniform([[0.5], [0.1]], [[0.9], [0.5]], (2, 400))
     apart[:last], low[:last] = rng.uniform(0, 9 if last > 1 else 1, (2, last))

@@ -205,9 +205,7 @@ def test_a_rare_prior_starts_at_its_baseline() -> None:
 
 
 @pytest.mark.slow
-def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it() -> (
-    None
-):
+def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it():
     result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
     proven, simulated = result.any_variation, result.estimate
 
@@ -283,9 +281,7 @@ def test_records_that_cannot_answer_let_nothing_pass_and_do_not_undo_a_fail() ->
 
 
 @pytest.mark.slow
-def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> (
-    None
-):
+def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level():
     """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
     rng, runs, number = np.random.default_rng(6), 40, 6
     wrong = np.zeros(2)

@@ -109,9 +109,7 @@ def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_pat
     ("report scores.csv --threshold 0.1", 1),
     ("plan --expected 0.5 --threshold 0.1", 0),
 )
-def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
-    line: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(line, ends, tmp_path, monkeypatch):
     put_examples(tmp_path)
     monkeypatch.chdir(tmp_path)
     said = "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"

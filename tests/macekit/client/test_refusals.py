@@ -106,9 +106,7 @@ ROLES = {"score": "loss", "member": "is_train"}
     (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
     (SIDES, {"member": "is_train"}, "bad-option", "member"),
 )
-def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(
-    given: list[Any], options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
-) -> None:
+def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(given, options, kind, field, mace):
     for client in (macekit, mace):
         problem = refused(client, *given, **options)
 

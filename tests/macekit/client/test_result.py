@@ -240,9 +240,7 @@ PLAIN = {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td
 
 
 @each_case("name", SHOWN)
-def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(
-    name: str, results: dict[str, macekit.Result]
-) -> None:
+def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(name, results):
     nodes = list(read(results[name]._repr_html_()).all())
 
     assert {node.tag for node in nodes} <= PLAIN

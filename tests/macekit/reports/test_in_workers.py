@@ -18,9 +18,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts wh
 pytestmark = [pytest.mark.slow, LINUX]
 
 
-def test_a_worker_draws_within_the_least_memory_and_the_server_never_loads_what_makes_pixels(
-    tmp_path: Path,
-) -> None:
+def test_a_worker_draws_within_the_least_memory_and_the_server_never_loads_what_makes_pixels(tmp_path: Path):
     with running(tmp_path, memory_limit=LEAST) as service:
         assert drawn(service, JSON).status == 200
         before = workers(service)

@@ -138,9 +138,7 @@ def test_counts_alone_stay_on_a_grid_that_merges(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("counted")
-def test_records_that_change_between_two_readings_are_counted_as_they_were_read_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_that_change_between_two_readings_are_counted_as_they_were_read_first(tmp_path, monkeypatch):
     files = in_a_file(WORLDS["one far score"], tmp_path)
     first = macekit.gate(counts=macekit.counts(files)["counts"], max_advantage=0.99)
 

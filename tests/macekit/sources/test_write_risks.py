@@ -100,9 +100,7 @@ def test_what_it_cannot_do_is_said(tmp_path, monkeypatch, source, path, options,
 
 @pytest.mark.parametrize("suffix", READ)
 @pytest.mark.parametrize("typed", ["scores", "scores/2.parquet"])
-def test_the_shell_writes_what_is_large_as_it_reads_it_again(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, typed: str, suffix: str
-) -> None:
+def test_the_shell_writes_what_is_large_as_it_reads_it_again(tmp_path, capsys, monkeypatch, typed, suffix):
     folder_of(tmp_path, SCORES["integers"])
     monkeypatch.chdir(tmp_path)
     assert main(["risk", typed, "-o", f"held{suffix}", "--prior", "0.3"]) == 0

@@ -89,9 +89,7 @@ def of_several(**options: object) -> dict[str, object]:
     return {**sides, "model": labels, "draw": "coin", "direction": "high", **options}
 
 
-def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_are_mixed(
-    tmp_path, capsys
-) -> None:
+def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_are_mixed(tmp_path, capsys):
     found = asked("theory/one-run", of_several(epsilon=0.5))
 
     score, member, run = (np.array(column) for column in canaries())
