@@ -91,7 +91,9 @@ def test_the_excess_sees_what_retraining_does_not_have_in_either_direction() -> 
         assert audit.verdict is not None
         assert audit.verdict.decision == "fail"
         assert audit.excess is not None
-        assert all(np.sign(each.estimate.value or 0.0) == np.sign(shift) for each in audit.excess.cuts)
+        estimates = [each.estimate for each in audit.excess.cuts]
+        assert all(np.sign(each.value or 0.0) == np.sign(shift) for each in estimates)
+        assert all(each.lower < each.value < each.upper for each in estimates)
 
 
 def test_the_ends_of_single_cuts_share_the_error_of_which_the_upper_end_of_the_largest_has_all() -> None:

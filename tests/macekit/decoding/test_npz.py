@@ -98,6 +98,7 @@ def test_arrays_are_named_as_columns_are() -> None:
         assert sides(body, **query)[0] == A.tolist()
         assert {each.role: each.name for each in read(body, NPZ, **query).columns} == roles
     assert {*read(npz(a=SCORE, b=-SCORE, member=MEMBER), NPZ, operation="compare").samples} == {"a", "b"}
+    assert refusal(body, NPZ, members_column="x", nonmembers_column="y", group="age").field == "group"
 
 
 def test_one_side_by_itself_and_arrays_of_theory() -> None:
