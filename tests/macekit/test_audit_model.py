@@ -280,16 +280,17 @@ def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None
     assert "2 of 4 shadows have no row of some class" in str(audit)
 
 
-@pytest.mark.slow
-def test_warnings_of_shadows_are_told_once() -> None:
-    sides = digits(400)
+@each_case("who, number", ("shadow", 4), ("twin", 2))
+def test_warnings_of_shadows_and_of_twins_are_told_once(who: str, number: int) -> None:
+    sides = coins()
     with pytest.warns(match="converge"):
-        model = LogisticRegression(max_iter=3).fit(*sides[:2])
+        model = LogisticRegression(max_iter=1).fit(*sides[:2])
 
-    audit = macekit.audit_model(model, *sides, shadows=4)
+    audit = macekit.audit_model(model, *sides, check_sides=False, **{f"{who}s": number})
 
-    (caution,) = (each for each in audit.cautions if each.code == "shadow_warnings")
-    assert caution.message.startswith("4 warnings as 4 shadows were trained, the first: ConvergenceWarning: ")
+    (caution,) = (each for each in audit.cautions if each.code == f"{who}_warnings")
+    said = f"{number} warnings as {number} {who}s were trained, the first: ConvergenceWarning: "
+    assert caution.message.startswith(said)
 
 
 @pytest.mark.slow
@@ -537,17 +538,6 @@ def test_a_model_of_one_class_has_queries_that_see_nothing() -> None:
     assert audit.decision is not Decision.FAIL
     assert not audit.strength.strong
     assert {"weak_queries", "strength_open"} & {each.code for each in audit.cautions}
-
-
-def test_warnings_of_twins_are_told_once() -> None:
-    sides = coins()
-    with pytest.warns(match="converge"):
-        model = LogisticRegression(max_iter=1).fit(*sides[:2])
-
-    audit = macekit.audit_model(model, *sides, twins=2, check_sides=False)
-
-    (caution,) = (each for each in audit.cautions if each.code == "twin_warnings")
-    assert caution.message.startswith("2 warnings as 2 twins were trained, the first: ConvergenceWarning: ")
 
 
 # What goes wrong says what to do

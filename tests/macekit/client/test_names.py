@@ -36,20 +36,23 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 """Operations whose limit of the advantage was called ``threshold``: what Python calls them, and a question."""
 
 
+def former_and_current(function: Any, given: dict[str, Any], name: str = "") -> tuple[Any, Any]:
+    """What the function answers by either name, if it warns of the former one here and refuses both."""
+    with pytest.warns(FutureWarning, match=f"{name}threshold is called max_advantage now") as said:
+        former = function(**given, threshold=0.1)
+    assert [each.filename for each in said] == [__file__]
+    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
+        function(**given, threshold=0.1, max_advantage=0.1)
+    return former, function(**given, max_advantage=0.1)
+
+
 @pytest.mark.slow
 @each_case("operation", ASKED)
 def test_python_takes_the_former_name_and_warns_where_it_was_typed(operation: str) -> None:
     name, question = ASKED[operation]
-    function = getattr(macekit, name)
-    current = function(**question, max_advantage=0.1)
 
-    with pytest.warns(FutureWarning, match=rf"{name}\(\): threshold is called max_advantage now") as said:
-        former = function(**question, threshold=0.1)
-
-    assert [each.filename for each in said] == [__file__]
+    former, current = former_and_current(getattr(macekit, name), question, rf"{name}\(\): ")
     assert former.answer == current.answer
-    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
-        function(**question, threshold=0.1, max_advantage=0.1)
 
 
 def test_python_warns_once_of_one_place() -> None:
@@ -160,15 +163,8 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
     (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
 )
 def test_the_library_takes_the_former_name_with_a_warning(function: Any, arguments: dict[str, Any]) -> None:
-    current = function(**arguments, max_advantage=0.1)
-
-    with pytest.warns(FutureWarning, match="threshold is called max_advantage now") as said:
-        former = function(**arguments, threshold=0.1)
-
+    former, current = former_and_current(function, arguments)
     assert former == current
-    assert [each.filename for each in said] == [__file__]
-    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
-        function(**arguments, threshold=0.1, max_advantage=0.1)
 
 
 LIMITED = {
