@@ -15,7 +15,16 @@ from estimators.privacy.closeness import epsilon_lower
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case
-from tests.oracles import World, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
+from tests.oracles import (
+    World,
+    gaussian_shift,
+    identical,
+    most_misses,
+    rare_leak,
+    vector_shift,
+    verbatim,
+    xor,
+)
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -246,11 +255,7 @@ def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores]
 
 
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
-    """Closeness to the nearest synthetic row; copies stand at the very top."""
-    rng = np.random.default_rng(seed)
-    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
-    closeness[0][:copies] = 0.0
-    return Scores.of(closeness[0], closeness[1])
+    return Scores.of(*verbatim(rows, copies, seed))
 
 
 def test_a_pass_on_average_and_a_fail_warn_first_of_those_whom_no_nonmember_is_like() -> None:

@@ -17,7 +17,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
 from tests.cases import each_case, refusals
 from tests.estimators.privacy.values import counts_of
-from tests.oracles import most_misses
+from tests.oracles import answers, most_misses
 
 BOTH, ONE = 0.8, 0.2
 """Shares of the level of guesses at both ends, and at one; each is all that its kind has where it has one way."""
@@ -26,14 +26,6 @@ BOTH, ONE = 0.8, 0.2
 def in_thirds(members, nonmembers):
     """Three cells of which every share picks the outer two: one set of guesses at both ends, and one at each end."""
     return Counts.of(members, nonmembers, edges=[0.0, 1.0])
-
-
-def answers(rng, epsilon, n_members, n_nonmembers):
-    """Randomised response on membership, blurred inside each answer: its epsilon is exactly the one named."""
-    honest = expit(epsilon)
-    members = np.where(rng.random(n_members) < honest, 1.0, -1.0)
-    nonmembers = np.where(rng.random(n_nonmembers) < honest, -1.0, 1.0)
-    return members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers)
 
 
 def bare_answers(rng, epsilon, n_members, n_nonmembers):
