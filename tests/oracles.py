@@ -295,7 +295,7 @@ def answers(rng, epsilon, n_members, n_nonmembers):
     return members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers)
 
 
-def verbatim(rows: int, copies: int, seed: int) -> tuple[Array, Array]:
+def copied(rows: int, copies: int, seed: int) -> tuple[Array, Array]:
     """Closeness to the nearest synthetic row: copies stand at the very top."""
     rng = np.random.default_rng(seed)
     closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]

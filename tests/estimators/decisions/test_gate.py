@@ -15,16 +15,7 @@ from estimators.privacy.closeness import epsilon_lower
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case
-from tests.oracles import (
-    World,
-    gaussian_shift,
-    identical,
-    most_misses,
-    rare_leak,
-    vector_shift,
-    verbatim,
-    xor,
-)
+from tests.oracles import World, copied, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -255,7 +246,7 @@ def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores]
 
 
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
-    return Scores.of(*verbatim(rows, copies, seed))
+    return Scores.of(*copied(rows, copies, seed))
 
 
 def test_a_pass_on_average_and_a_fail_warn_first_of_those_whom_no_nonmember_is_like() -> None:

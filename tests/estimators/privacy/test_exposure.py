@@ -26,7 +26,7 @@ from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from tests.cases import each_case, refusals
 from tests.estimators.privacy.values import ranks
-from tests.oracles import gaussian_shift, most_misses, verbatim
+from tests.oracles import copied, gaussian_shift, most_misses
 
 LEVEL = 0.025
 FIFTY = Counts.of([4950, 50], [5000, 0], edges=[1.0])
@@ -49,7 +49,7 @@ def chance(m: int, n1: int, k: int, n0: int, log_ratio: float) -> float:
 
 def test_a_release_with_one_row_in_a_hundred_word_for_word_alarms_every_time() -> None:
     for seed in range(10):
-        result = exposure(Scores.of(*verbatim(5000, 50, seed)))
+        result = exposure(Scores.of(*copied(5000, 50, seed)))
 
         assert result.alarm
         assert (result.tail.direction, result.tail.nonmembers) == ("high", 0)
@@ -185,7 +185,7 @@ def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
 
 
 def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_the_other():
-    scores = Scores.of(*verbatim(5000, 50, 0))
+    scores = Scores.of(*copied(5000, 50, 0))
     turned = Scores.of(np.negative(scores.members), np.negative(scores.nonmembers))
     high, low, known = exposure(scores), exposure(turned), exposure(scores, direction="high")
 
@@ -201,7 +201,7 @@ def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_th
 
 
 def test_only_the_order_of_scores_counts_and_counts_on_a_grid_show_the_same_copies() -> None:
-    scores = Scores.of(*verbatim(2000, 30, 3))
+    scores = Scores.of(*copied(2000, 30, 3))
 
     assert exposure(scores) == exposure(Scores.of(np.exp(scores.members), np.exp(scores.nonmembers)))
     assert exposure(scores).tail == exposure(finest(scores)).tail
