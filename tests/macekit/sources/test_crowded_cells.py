@@ -1,5 +1,7 @@
 """Records that are counted where most of them share a cell: counted once more there, where they can be."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +76,10 @@ def test_a_file_that_is_counted_is_judged_as_its_records(world: str, tmp_path: P
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.usefixtures("counted")
 def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: str, tmp_path: Path) -> None:
-    records = give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path)
-    there, here = (macekit.gate(each, max_advantage=0.2) for each in records)
+    there, here = (
+        macekit.gate(each, max_advantage=0.2)
+        for each in (give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path))
+    )
 
     assert there["limits"] == here["limits"]
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
@@ -99,8 +103,9 @@ def of_groups(answer: macekit.Result) -> list[tuple[Any, ...]]:
 def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_path: Path) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     answer = macekit.gate(in_a_file(records, tmp_path), **GROUPS)
-    records = of_groups(macekit.gate(records, **GROUPS))
-    for counted, of_records in zip(of_groups(answer), records, strict=True):
+    for counted, of_records in zip(
+        of_groups(answer), of_groups(macekit.gate(records, **GROUPS)), strict=True
+    ):
         assert counted[:2] == of_records[:2]
         assert counted[2:] == pytest.approx(of_records[2:], abs=0.02)
     assert answer["decision"] == ("pass" if world.startswith("a third") else "fail")
@@ -109,7 +114,9 @@ def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["losses of a model that has learned all", "a third is 1", "of a group"])
 @pytest.mark.usefixtures("counted")
-def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(give, world, tmp_path) -> None:
+def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(
+    give: Give, world: str, tmp_path: Path
+) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     there, here = (macekit.gate(each, **GROUPS) for each in (give(records), in_a_file(records, tmp_path)))
 
@@ -138,7 +145,9 @@ def test_counts_alone_stay_on_a_grid_that_merges(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("counted")
-def test_records_that_change_between_two_readings_are_counted_as_they_were_read_first(tmp_path, monkeypatch):
+def test_records_that_change_between_two_readings_are_counted_as_they_were_read_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = in_a_file(WORLDS["one far score"], tmp_path)
     first = macekit.gate(counts=macekit.counts(files)["counts"], max_advantage=0.99)
 
