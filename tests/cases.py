@@ -1,7 +1,5 @@
 """Many cases in one test: all of them run, and the failure names each case that failed."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import traceback
@@ -13,22 +11,24 @@ import pytest
 Test = Callable[..., None]
 
 
-def each_case(names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[Test], Test]:
+def each_case(names: str, *cases: Any) -> Callable[[Test], Test]:
     """Run a test once for each case, as `pytest.mark.parametrize` does, but as one test.
 
-    Cases that take long to make are a function: it is called when the test runs, not wherever tests are collected.
+    Cases stand one after the other, or all in one list. Those that take long to make are a function: it is called when
+    the test runs, not wherever tests are collected.
 
     The names are parameters of the test; what other parameters it has are fixtures, which all cases share.
     A case that fails does not keep the others from running.
     """
     parameters = [name.strip() for name in names.split(",")]
 
-    def listed(given: Iterable[Any]) -> list[tuple[Any, ...]]:
-        every = [(case,) if len(parameters) == 1 else tuple(case) for case in given]
+    def listed(several: Iterable[Any]) -> list[tuple[Any, ...]]:
+        every = [(case,) if len(parameters) == 1 else tuple(case) for case in several]
         assert every, "a test without cases would always pass"
         return every
 
-    known = None if callable(cases) else listed(cases)
+    given = cases[0] if len(cases) == 1 else cases
+    known = None if callable(given) else listed(given)
 
     def decorate(test: Test) -> Test:
         signature = inspect.signature(test)
@@ -37,7 +37,7 @@ def each_case(names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]]) ->
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:
             failures: list[tuple[str, str]] = []
-            every = listed(cases()) if callable(cases) else known or []
+            every = listed(given()) if known is None else known
             for values in every:
                 try:
                     test(**fixtures, **dict(zip(parameters, values, strict=True)))
@@ -64,15 +64,16 @@ class Refusal(dict[str, Any]):
         return ", ".join(value.__name__ if isinstance(value, type) else str(value) for value in said)
 
 
-def refusals(names: str, cases: Iterable[Any], **alike: Any) -> Test:
+def refusals(names: str, *cases: Any, **alike: Any) -> Test:
     """A test that each question, `ask`, raises its `error` and no other, with its `words` (a pattern, None for any),
     and names its `field` and `index`.
 
     The names say what a case holds; what is alike in all of them is given once. Without words, the field is in them.
     """
     columns = [name.strip() for name in names.split(",")]
+    given = cases[0] if len(cases) == 1 else cases
 
-    @each_case("case", [Refusal(alike, **dict(zip(columns, case, strict=True))) for case in cases])
+    @each_case("case", [Refusal(alike, **dict(zip(columns, case, strict=True))) for case in given])
     def test(case: Refusal) -> None:
         with pytest.raises(case["error"], match=case.get("words", case.get("field"))) as caught:
             case["ask"]()

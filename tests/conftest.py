@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from tests.app.running import Running
 
 NEEDS = {
-    "browser": "needs a browser",
-    "postgres": "needs PostgreSQL",
-    "spark": "needs Java",
-    "spark_connect": "needs Java",
-    "wheel": "needs a build",
-}
+    "browser": "needs a browser", "postgres": "needs PostgreSQL", "spark": "needs Java",
+    "spark_connect": "needs Java", "wheel": "needs a build",
+}  # fmt: skip
 """Fixtures, or parameters of fixtures, that start or make what is not quickly there."""
 
 SLOWEST = 20
@@ -54,12 +51,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("service")
     (folder / "data").mkdir()
     settings = {
-        "workers": "2",
-        "queue": "200",
-        "allowed_hosts": "mace.example, 127.0.0.1, [::1], here, x",
-        "probe_port": "0",
-        "data": str(folder / "data"),
-    }
+        "workers": "2", "queue": "200", "allowed_hosts": "mace.example, 127.0.0.1, [::1], here, x",
+        "probe_port": "0", "data": str(folder / "data"),
+    }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FOLDER", str(folder))
         with ready(folder, ("-c", STEERED), **settings) as found:

@@ -1,7 +1,5 @@
 """A store of objects on this machine that lets nobody in: where nobody answered, it would be tried for seconds."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A loop of cases is as strict as a test for each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cases import each_case, refusals
@@ -48,7 +46,7 @@ def test_cases_within_cases_are_named_too() -> None:
         same()
 
 
-@each_case("first, second", [(1, 2), (3, 4)])
+@each_case("first, second", (1, 2), (3, 4))
 def test_parameters_that_are_not_of_the_case_are_fixtures(
     first: int, second: int, request: pytest.FixtureRequest
 ) -> None:
@@ -96,3 +94,5 @@ def test_a_refusal_is_held_to_its_error_words_and_field_and_called_by_them() -> 
         label = ", ".join([error.__name__, *map(str, said)])
         with pytest.raises(pytest.fail.Exception, match=f"1 of 1 cases failed: {label}\n"):
             refusals("ask, error, words, field", [case])()
+    with pytest.raises(pytest.fail.Exception, match="1 of 2 cases failed: Refused, text"):
+        refusals("ask, field", (refuse, "number"), (refuse, "text"), error=Refused)()

@@ -1,7 +1,5 @@
 """The core without the wings' folders answers its questions with the same bytes: over Python, the shell and HTTP."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,18 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WINGS = (
-    "estimators/runs",
-    "estimators/audits",
-    "estimators/theory",
-    "macekit/audits",
-    "macekit/engines",
-    "macekit/imports",
-    "macekit/mlflow.py",
-    "macekit/mlflow_evaluator.py",
-    "macekit/questions/runs",
-    "macekit/questions/audits",
-    "macekit/questions/theory",
-)
+    "estimators/runs", "estimators/audits", "estimators/theory", "macekit/audits", "macekit/engines",
+    "macekit/imports", "macekit/mlflow.py", "macekit/mlflow_evaluator.py", "macekit/questions/runs",
+    "macekit/questions/audits", "macekit/questions/theory",
+)  # fmt: skip
 
 ASK = """
 import contextlib, hashlib, io, json, sys

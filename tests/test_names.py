@@ -1,7 +1,5 @@
 """Bare participles among names are counted wherever a name is bound."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

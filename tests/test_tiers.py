@@ -1,7 +1,5 @@
 """What `--fast` leaves out, who runs what, and what CI does not accept: seen on small suites of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -7,8 +7,6 @@ Libraries are imported before, since they are other builds there. What stays: pa
 are started.
 """
 
-from __future__ import annotations
-
 import importlib.abc
 import io
 import json
@@ -22,78 +20,24 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 LIBRARIES = [
-    "asyncio",
-    "cryptography",
-    "http.client",
-    "joblib",
-    "multiprocessing",
-    "numpy",
-    "pyarrow.csv",
-    "pyarrow.dataset",
-    "pyarrow.fs",
-    "pyarrow.parquet",
-    "pydantic",
-    "scipy.optimize",
-    "scipy.signal",
-    "scipy.special",
-    "scipy.stats",
-    "shutil",
-    "sklearn.ensemble",
-    "sklearn.linear_model",
-    "sklearn.neighbors",
-    "subprocess",
-    "tempfile",
-    "vl_convert",
-    "zipfile",
-]
+    "asyncio", "cryptography", "http.client", "joblib", "multiprocessing", "numpy", "pyarrow.csv",
+    "pyarrow.dataset", "pyarrow.fs", "pyarrow.parquet", "pydantic", "scipy.optimize", "scipy.signal",
+    "scipy.special", "scipy.stats", "shutil", "sklearn.ensemble", "sklearn.linear_model", "sklearn.neighbors",
+    "subprocess", "tempfile", "vl_convert", "zipfile",
+]  # fmt: skip
 MODULES = frozenset(
     ("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty", "uvloop")
 )
 OF_OS = [
-    "MFD_CLOEXEC",
-    "O_CLOEXEC",
-    "O_DIRECTORY",
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "O_PATH",
-    "chown",
-    "fchmod",
-    "fchown",
-    "fork",
-    "forkpty",
-    "getegid",
-    "geteuid",
-    "getgid",
-    "getpgid",
-    "getuid",
-    "killpg",
-    "memfd_create",
-    "mkfifo",
-    "openpty",
-    "pidfd_open",
-    "posix_fallocate",
-    "pread",
-    "pwrite",
-    "sched_getaffinity",
-    "sendfile",
-    "set_blocking",
-    "setsid",
-    "sysconf",
-]
+    "MFD_CLOEXEC", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_PATH", "chown", "fchmod",
+    "fchown", "fork", "forkpty", "getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg",
+    "memfd_create", "mkfifo", "openpty", "pidfd_open", "posix_fallocate", "pread", "pwrite",
+    "sched_getaffinity", "sendfile", "set_blocking", "setsid", "sysconf",
+]  # fmt: skip
 OF_SIGNAL = [
-    "SIGALRM",
-    "SIGCHLD",
-    "SIGHUP",
-    "SIGKILL",
-    "SIGPIPE",
-    "SIGQUIT",
-    "SIGUSR1",
-    "SIGUSR2",
-    "SIGWINCH",
-    "alarm",
-    "pthread_sigmask",
-    "setitimer",
-]
+    "SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH",
+    "alarm", "pthread_sigmask", "setitimer",
+]  # fmt: skip
 
 
 class NotThere(importlib.abc.MetaPathFinder):

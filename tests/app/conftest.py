@@ -1,7 +1,5 @@
 """Services that many tests ask, each started once: whoever fills one, ends its workers or stops it leaves it whole."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
@@ -83,12 +81,9 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """It signs, audits and logs all it can; two workers, and two seconds to go on sending, or reading."""
     folder = tmp_path_factory.mktemp("audited")
     settings = {
-        "workers": "2",
-        "stall_limit": "2",
-        "log_level": "debug",
-        "audit_file": str(folder / "audit"),
+        "workers": "2", "stall_limit": "2", "log_level": "debug", "audit_file": str(folder / "audit"),
         "signing_key_file": str(key_pair(folder)),
-    }
+    }  # fmt: skip
     with ready(folder, **settings) as found:
         yield found
 

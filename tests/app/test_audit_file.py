@@ -1,7 +1,5 @@
 """The audit file: whole as it was written, and broken by whatever is done to it afterwards."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

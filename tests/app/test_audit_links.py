@@ -1,7 +1,5 @@
 """What the audit chains of replicas say of one another, as files that were cut, moved or made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -31,9 +29,7 @@ def chains(tmp_path: Path) -> Chains:
             for file, path, other, other_path in (
                 (*pair, *reversed_pair)
                 for pair, reversed_pair in zip(
-                    zip(files, paths, strict=True),
-                    zip(files[::-1], paths[::-1], strict=True),
-                    strict=True,
+                    zip(files, paths, strict=True), zip(files[::-1], paths[::-1], strict=True), strict=True
                 )
             ):
                 others = {str(name_of(other_path)): other.last}
@@ -80,17 +76,10 @@ def anew(path: Path) -> None:
     begin_anew(path)
 
 
-@pytest.mark.parametrize(
-    ("change", "faults", "notes"),
-    [
-        (None, 0, 0),
-        (cut, 1, 0),
-        (without_beginning, 0, 0),
-        (without_beginning_and_end, 0, 1),
-        (remake, 0, 1),
-        (anew, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("change", "faults", "notes"), [
+    (None, 0, 0), (cut, 1, 0), (without_beginning, 0, 0), (without_beginning_and_end, 0, 1),
+    (remake, 0, 1), (anew, 0, 0),
+])  # fmt: skip
 def test_what_chains_name_of_one_another_must_be_there(
     chains: Chains, change: Callable[[Path], None] | None, faults: int, notes: int
 ) -> None:

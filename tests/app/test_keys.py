@@ -1,7 +1,5 @@
 """The file of named keys: what it may say, what is refused, and that a running service follows it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -43,21 +41,19 @@ SOUND = f"{NAMED}sha256 = '{ZEROS}'\n"
 
 @each_case(
     "text, why",
-    [
-        ("[[key]\n", "not TOML (at line 1"),
-        ("key = 1\n", "tables [[key]] and nothing else"),
-        (f"{NAMED}[other]\n", "nothing else"),
-        (f"{NAMED}sha256 = 'abc'\n", "key 1: sha256: a digest is 64 digits"),
-        (SOUND.replace("'a'", "'a b'"), "key 1: name: a name is"),
-        (SOUND.replace("name = 'a'\n", ""), "key 1: name"),
-        (f"{SOUND}scope = ['all']\n", "scope is a list of ask, counts"),
-        (f"{SOUND}scope = []\n", "scope is a list of ask, counts"),
-        (f"{SOUND}expires = 2030-01-01\n", "expires"),
-        (f"{SOUND}at_once = 0\n", "at_once"),
-        (f"{SOUND}secret = 'x'\n", "secret"),
-        (SOUND + SOUND.replace("0", "1") + SOUND.replace("0", "2"), "three keys have one name"),
-        (SOUND + SOUND.replace("'a'", "'b'"), "two keys have one sha256"),
-    ],
+    ("[[key]\n", "not TOML (at line 1"),
+    ("key = 1\n", "tables [[key]] and nothing else"),
+    (f"{NAMED}[other]\n", "nothing else"),
+    (f"{NAMED}sha256 = 'abc'\n", "key 1: sha256: a digest is 64 digits"),
+    (SOUND.replace("'a'", "'a b'"), "key 1: name: a name is"),
+    (SOUND.replace("name = 'a'\n", ""), "key 1: name"),
+    (f"{SOUND}scope = ['all']\n", "scope is a list of ask, counts"),
+    (f"{SOUND}scope = []\n", "scope is a list of ask, counts"),
+    (f"{SOUND}expires = 2030-01-01\n", "expires"),
+    (f"{SOUND}at_once = 0\n", "at_once"),
+    (f"{SOUND}secret = 'x'\n", "secret"),
+    (SOUND + SOUND.replace("0", "1") + SOUND.replace("0", "2"), "three keys have one name"),
+    (SOUND + SOUND.replace("'a'", "'b'"), "two keys have one sha256"),
 )
 def test_a_file_that_is_not_sound_is_refused_without_repeating_it(
     tmp_path: Path, text: str, why: str

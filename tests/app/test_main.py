@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -15,15 +13,9 @@ from tests.app.client import TestClient
 from tests.contract.document import unfold
 
 HEAVY = (
-    "scipy.stats",
-    "scipy.optimize",
-    "pandas",
-    "sklearn",
-    "pyarrow",
-    "opentelemetry.sdk",
-    "asyncpg",
+    "scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk", "asyncpg",
     "app.store",
-)
+)  # fmt: skip
 
 
 SCRIPT = f"""

@@ -1,7 +1,5 @@
 """Typical mistakes, in the shell, from Python and over HTTP: each is refused in one line that says what to do."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle
@@ -350,14 +348,12 @@ ONE, SEVERAL = ("truth", "unit", "group", "control"), ("predictions", "features"
 
 @each_case(
     "path, body",
-    [
-        *(("model", {**SECRET_SIDES, option: f"{SECRET}2"}) for option in ONE),
-        *(("model", {**SECRET_SIDES, option: [f"{SECRET}2"]}) for option in SEVERAL),
-        ("check", {**SECRET_SIDES, "use": [f"{SECRET}2"]}),
-        ("synthetic", {**SECRET_TABLES, "unit": f"{SECRET}2"}),
-        ("release-size", {**SECRET_TABLES, "leave_out": [f"{SECRET}2"]}),
-        (f"advantage?score={SECRET}2", SCORES.replace("score", SECRET)),
-    ],
+    *(("model", {**SECRET_SIDES, option: f"{SECRET}2"}) for option in ONE),
+    *(("model", {**SECRET_SIDES, option: [f"{SECRET}2"]}) for option in SEVERAL),
+    ("check", {**SECRET_SIDES, "use": [f"{SECRET}2"]}),
+    ("synthetic", {**SECRET_TABLES, "unit": f"{SECRET}2"}),
+    ("release-size", {**SECRET_TABLES, "leave_out": [f"{SECRET}2"]}),
+    (f"advantage?score={SECRET}2", SCORES.replace("score", SECRET)),
 )
 def test_what_is_sent_names_no_column_that_came(service: Running, path: str, body: Any) -> None:
     answer = post(service, f"/v1/{path}", body, CSV if isinstance(body, str) else JSON)

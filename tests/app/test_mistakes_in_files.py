@@ -1,7 +1,5 @@
 """More typical mistakes, in files, limits and forms: at every door one line that says what to do."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path
@@ -48,30 +46,17 @@ PEOPLE = {"height": MEMBERS, "weight": NONMEMBERS}
 GUESSES: dict[str, list[float]] = {"members": [1, 1, 0, 1] * 20, "nonmembers": [1, 0, 0, 0] * 20}
 SHORTER = {"label": TRAIN["label"][:5], "p_0": TRAIN["p_0"], "p_1": TRAIN["p_1"]}
 FILES: dict[str, str | bytes] = {
-    "scores.csv": SCORES,
-    "grouped.csv": GROUPED,
-    "picture.csv": PICTURE,
-    "picture.png": PICTURE,
-    "minus.csv": SCORES.replace(",0\n", ",-1\n"),
-    "other.csv": as_csv(RENAMED),
-    "train.csv": as_csv(TRAIN),
-    "holdout.csv": as_csv(HOLDOUT),
-    "over.csv": as_csv(OVER_ONE),
-    "logits.csv": as_csv(LOGITS),
-    "sixes.csv": as_csv(SIXES),
-    "percent.csv": as_csv(PERCENT),
-    "people.csv": as_csv(PEOPLE),
-    "guesses.csv": as_csv(GUESSES),
-    "columns.json": '{"score": [1, 2], "member": [1, 0]}',
-    "pipes.csv": SCORES.replace(",", "|"),
-    "excel.csv": "sep=,\n" + SCORES,
-    "infinite.csv": SCORES + "-inf,0\n",
-    "twice.csv.gz": TWICE,
-    "scores.csv.xz": lzma.compress(SCORES.encode()),
-    "words.jsonl": '{"text": "a b c", "member": 1}\n',
+    "scores.csv": SCORES, "grouped.csv": GROUPED, "picture.csv": PICTURE, "picture.png": PICTURE,
+    "minus.csv": SCORES.replace(",0\n", ",-1\n"), "other.csv": as_csv(RENAMED), "train.csv": as_csv(TRAIN),
+    "holdout.csv": as_csv(HOLDOUT), "over.csv": as_csv(OVER_ONE), "logits.csv": as_csv(LOGITS),
+    "sixes.csv": as_csv(SIXES), "percent.csv": as_csv(PERCENT), "people.csv": as_csv(PEOPLE),
+    "guesses.csv": as_csv(GUESSES), "columns.json": '{"score": [1, 2], "member": [1, 0]}',
+    "pipes.csv": SCORES.replace(",", "|"), "excel.csv": "sep=,\n" + SCORES,
+    "infinite.csv": SCORES + "-inf,0\n", "twice.csv.gz": TWICE,
+    "scores.csv.xz": lzma.compress(SCORES.encode()), "words.jsonl": '{"text": "a b c", "member": 1}\n',
     "leakpro.json": (PEERS / "leakpro.json").read_bytes(),
     "sacro_ml.npz": (PEERS / "sacro_ml.npz").read_bytes(),
-}
+}  # fmt: skip
 
 
 def predicted(train: str, name: str, says: str, more: str = "", **options: str) -> Mistake:
@@ -282,11 +267,9 @@ def test_over_http_it_is_a_problem_of_one_line(mistake: Mistake, service: Runnin
 
 @each_case(
     "headers, status, says",
-    [
-        ({"Content-Encoding": "gzip, gzip"}, 415, "need identity, gzip or zstd"),
-        ({"Content-Encoding": "gzip"}, 400, "is not gzip"),
-        ({"Content-Encoding": "br"}, 415, "need identity, gzip or zstd"),
-    ],
+    ({"Content-Encoding": "gzip, gzip"}, 415, "need identity, gzip or zstd"),
+    ({"Content-Encoding": "gzip"}, 400, "is not gzip"),
+    ({"Content-Encoding": "br"}, 415, "need identity, gzip or zstd"),
 )
 def test_a_wrong_encoding_is_said(service: Running, headers: dict[str, str], status: int, says: str) -> None:
     answer = post(service, "/v1/advantage", SCORES, CSV, headers)

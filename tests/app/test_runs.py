@@ -1,7 +1,5 @@
 """Runs that a service seals and remembers: each goes on from its last state only, over restarts and crashes."""
 
-from __future__ import annotations
-
 import json
 import resource
 from pathlib import Path

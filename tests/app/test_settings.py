@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -162,11 +160,9 @@ def test_the_address_of_a_store_comes_from_a_variable_or_from_a_file(env: Env, t
 
 @each_case(
     "text, says",
-    [
-        ("prot = 8000\n", "MACE_CONFIG: prot is not a setting; did you mean port?"),
-        ("api_key = sesame\n", "MACE_CONFIG: the file is not TOML (at line 1, column 11)"),
-        ('port = "sesame"\n', "MACE_PORT: "),
-    ],
+    ("prot = 8000\n", "MACE_CONFIG: prot is not a setting; did you mean port?"),
+    ("api_key = sesame\n", "MACE_CONFIG: the file is not TOML (at line 1, column 11)"),
+    ('port = "sesame"\n', "MACE_PORT: "),
 )
 def test_a_bad_file_is_refused_without_repeating_it(env: Env, tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "mace.toml").write_text(text)

@@ -1,7 +1,5 @@
 """Signed answers: what came is what is verified, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

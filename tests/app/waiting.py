@@ -1,7 +1,5 @@
 """A service with routes that a test steers: one waits for a file, some fail; run as a program, it listens."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -37,16 +37,14 @@ def of_shift(by: float, prior: float) -> float:
 
 @each_case(
     "name, by, prior",
-    [
-        ("shift 0.5", 0.5, 0.5),
-        ("shift 0.2", 0.2, 0.5),
-        ("shift 1, prior 0.1", 1.0, 0.1),
-        ("shift 1, prior 0.9", 1.0, 0.9),
-        ("shift 3, prior 0.01", 3.0, 0.01),
-        ("shift 3, prior 0.99", 3.0, 0.99),
-        ("total leak", 20.0, 0.5),
-        ("shift 0.25, asked 30 times", 0.25, 0.5),
-    ],
+    ("shift 0.5", 0.5, 0.5),
+    ("shift 0.2", 0.2, 0.5),
+    ("shift 1, prior 0.1", 1.0, 0.1),
+    ("shift 1, prior 0.9", 1.0, 0.9),
+    ("shift 3, prior 0.01", 3.0, 0.01),
+    ("shift 3, prior 0.99", 3.0, 0.99),
+    ("total leak", 20.0, 0.5),
+    ("shift 0.25, asked 30 times", 0.25, 0.5),
 )
 def test_shifts_have_the_closed_form(name: str, by: float, prior: float) -> None:
     world = WORLDS[place(name)]
@@ -184,12 +182,10 @@ def test_a_tool_that_is_wrong_is_told_so() -> None:
 @pytest.mark.slow
 @each_case(
     "name",
-    [
-        "no leak, half the scores are 0",
-        "shift 3, prior 0.01",
-        "2% are memorised",
-        "shift 0.25, asked 30 times",
-    ],
+    "no leak, half the scores are 0",
+    "shift 3, prior 0.01",
+    "2% are memorised",
+    "shift 0.25, asked 30 times",
 )
 def test_mace_is_not(name: str) -> None:
     judged = judge("mace", place(name), 0.02)

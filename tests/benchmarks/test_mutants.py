@@ -1,7 +1,5 @@
 """Every kept fault has its place: one whose text was rewritten is put where its function stands now."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A real Chromium that reaches the service under test and nothing else; whatever it asks for beyond is recorded."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The page at ``/`` as its tests use it: files to give it, and what it then shows."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -1,7 +1,5 @@
 """Tables, predictions and log-probabilities as somebody brings them to the page, each in files of their own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The documentation of the API in a real browser that can reach nothing but the service."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator

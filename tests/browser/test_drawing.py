@@ -1,7 +1,5 @@
 """Charts in a real browser: coloured by variables, under a policy that allows no style but the page's own."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The guide in a real browser, as ``scripts/docs`` builds it and the service shows it: nothing of another host."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

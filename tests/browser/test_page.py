@@ -1,7 +1,5 @@
 """The page at ``/`` in a real browser: from scores to a report, however they come."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page and the report for every kind of reader: by keyboard, in the dark, on a phone, and as axe judges them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal

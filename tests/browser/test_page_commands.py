@@ -1,7 +1,5 @@
 """The commands that the page shows do what the page does, whatever things are called."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

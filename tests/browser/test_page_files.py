@@ -1,7 +1,5 @@
 """The page and the shell agree on what a file is."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

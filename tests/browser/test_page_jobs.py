@@ -1,7 +1,5 @@
 """A long audit at ``/`` shows that it goes on, and ends at the service when it is stopped or the page is left."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is pasted into the page is read as it was meant, or refused beside its box: decimal commas above all."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

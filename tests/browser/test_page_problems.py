@@ -1,7 +1,5 @@
 """What goes wrong is said where it went wrong, and whatever things are called stays a name."""
 
-from __future__ import annotations
-
 import select
 import socket
 from collections.abc import Iterator

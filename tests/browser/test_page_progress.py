@@ -1,7 +1,5 @@
 """A big file over a slow line: how far it is can be seen, and it can be called off."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables, predictions and log-probabilities lead to a verdict at ``/``; what is wrong in one is said at its place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -110,14 +108,10 @@ def test_a_file_in_the_wrong_place_is_told_there_in_the_service_s_words(
         "training rows as hold-out": (RELEASE, "Hold-out rows", train, "row for row", "Hold-out rows"),
         "other columns": (RELEASE, "Released table", predicted, "no column in common", "Released table"),
         "the same predictions": (
-            MODEL,
-            "Hold-out rows",
-            predicted,
-            "it is train, row for row",
-            "Hold-out rows",
+            MODEL, "Hold-out rows", predicted, "it is train, row for row", "Hold-out rows",
         ),
         "no truth": (MODEL, "Hold-out rows", released, "holdout has no column of this name", "Truth"),
-    }
+    }  # fmt: skip
     for name, (kind, title, file, words, where) in cases.items():
         with subtests.test(name):
             page = given(visit, kind, {title: file})

@@ -1,7 +1,5 @@
 """A report in a real browser: contents at the side, folded but the first screen, whole on paper, nothing cut off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

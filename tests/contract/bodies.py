@@ -1,7 +1,5 @@
 """Bodies that are tables, for schemathesis to draw: its hooks (``schemathesis.toml``)."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import schemathesis
 from hypothesis import strategies as st
@@ -12,17 +10,10 @@ SIDES = [False, True] * 8
 """Both sides have enough records, whatever else is drawn."""
 
 COLUMNS = {
-    "score": ["score", "loss", "score,loss"],
-    "member": ["member"],
-    "group": ["group"],
-    "unit": ["unit"],
-    "column": ["score", "loss", "score,loss", "group"],
-    "before": ["score"],
-    "after": ["loss"],
-    "record": ["group", "unit"],
-    "tallies": ["unit", "member"],
-    "probabilities": ["score"],
-}
+    "score": ["score", "loss", "score,loss"], "member": ["member"], "group": ["group"], "unit": ["unit"],
+    "column": ["score", "loss", "score,loss", "group"], "before": ["score"], "after": ["loss"],
+    "record": ["group", "unit"], "tallies": ["unit", "member"], "probabilities": ["score"],
+}  # fmt: skip
 """Names worth asking for, by query parameter."""
 
 

@@ -1,7 +1,5 @@
 """The one service, by the name that it has in tests of the contract, and what it answers to the examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

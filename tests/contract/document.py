@@ -1,7 +1,5 @@
 """The OpenAPI document as a client reads it: its operations, its examples, its answers held to their schemas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What JSON Schema cannot say is said here: the options of a JSON body stand in th
 string. So the document is asked about in two parts, each of which is a document of its own.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

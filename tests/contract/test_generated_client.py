@@ -1,7 +1,5 @@
 """A client made from the document by a program works, with types, against a real service."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The description of the API is the same whichever room was imported first: `typing` keeps one of equal unions."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

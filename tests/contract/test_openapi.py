@@ -1,7 +1,5 @@
 """The OpenAPI document is valid, says everything, and keeps its word: each example runs as it stands."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

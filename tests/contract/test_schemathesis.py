@@ -3,8 +3,6 @@
 ``python -m benchmarks.contract`` asks thousands. Of those that the document shows, see test_openapi.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The wheel in a new environment that has what the base asks for and nothing else, in a new folder."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

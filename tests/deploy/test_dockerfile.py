@@ -20,18 +20,10 @@ def test_the_stages_stand_on_the_base_that_the_build_argument_names_or_on_one_an
     assert pinned(values(before, "ARG")[0].removeprefix("BASE="))
 
 
-@pytest.mark.parametrize(
-    ("image", "is_pinned"),
-    [
-        ("python", False),
-        ("python:latest", False),
-        ("python:slim", False),
-        ("host:5000/python", False),
-        ("python:3.13-slim", True),
-        ("host:5000/python:3.13", True),
-        ("python@sha256:" + "0" * 64, True),
-    ],
-)
+@pytest.mark.parametrize(("image", "is_pinned"), [
+    ("python", False), ("python:latest", False), ("python:slim", False), ("host:5000/python", False),
+    ("python:3.13-slim", True), ("host:5000/python:3.13", True), ("python@sha256:" + "0" * 64, True),
+])  # fmt: skip
 def test_an_image_is_pinned_by_a_tag_with_a_number_or_by_a_digest(image, is_pinned):
     assert pinned(image) is is_pinned
 

@@ -1,7 +1,5 @@
 """Licences: each by name on a list, for the part a distribution plays; what is unknown is refused."""
 
-from __future__ import annotations
-
 from email.message import Message
 
 import checks
@@ -36,21 +34,13 @@ def test_the_expression_wins_over_classifiers_and_those_over_free_text() -> None
     assert stated() == []
 
 
-@pytest.mark.parametrize(
-    ("expression", "ships", "as_tool"),
-    [
-        ("MIT", True, True),
-        ("Apache-2.0 AND BSD-2-Clause", True, True),
-        ("GPL-3.0-only OR MIT", True, True),
-        ("MIT AND MPL-2.0", False, True),
-        ("GPL-3.0-only", False, False),
-        ("MIT AND GPL-3.0-only", False, False),
-        ("(MIT)", False, False),
-        ("GPL-2.0-only WITH Classpath-exception-2.0", False, False),
-        ("UNKNOWN", False, False),
-        ("", False, False),
-    ],
-)
+@pytest.mark.parametrize(("expression", "ships", "as_tool"), [
+    ("MIT", True, True), ("Apache-2.0 AND BSD-2-Clause", True, True), ("GPL-3.0-only OR MIT", True, True),
+    ("MIT AND MPL-2.0", False, True), ("GPL-3.0-only", False, False),
+    ("MIT AND GPL-3.0-only", False, False), ("(MIT)", False, False),
+    ("GPL-2.0-only WITH Classpath-exception-2.0", False, False), ("UNKNOWN", False, False),
+    ("", False, False),
+])  # fmt: skip
 def test_what_is_not_on_the_list_is_refused(expression: str, ships: bool, as_tool: bool) -> None:
     assert (licences.complaint("thing", [expression], ships=True) is None) is ships
     assert (licences.complaint("thing", [expression], ships=False) is None) is as_tool

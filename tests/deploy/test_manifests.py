@@ -32,12 +32,8 @@ def test_all_that_can_be_checked_without_an_engine_is_right():
 
 def test_sizes_and_durations_are_read_as_compose_and_kubernetes_write_them():
     assert [bytes_of(size) for size in ("7", "64m", "64Mi", "1g", "2Gi")] == [
-        7,
-        64 * MIB,
-        64 * MIB,
-        2**30,
-        2**31,
-    ]
+        7, 64 * MIB, 64 * MIB, 2**30, 2**31,
+    ]  # fmt: skip
     assert [seconds_of(duration) for duration in ("40s", "1m30s")] == [40, 90]
 
 

@@ -1,7 +1,5 @@
 """The release workflow: what it runs exists and does what its step says, as far as no service of others is needed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

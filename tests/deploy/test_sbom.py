@@ -1,7 +1,5 @@
 """The bill of materials: whole, valid, the same each time, and nothing is made of a set that does not fit."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """What is cut from shared libraries, where the image is built, is nothing that is loaded."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

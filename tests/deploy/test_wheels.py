@@ -3,8 +3,6 @@
 That they are is what `scripts/check wheel` finds out; here it is seen to find builds that differ.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

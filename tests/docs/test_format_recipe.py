@@ -1,7 +1,5 @@
 """The recipe of docs/architecture.md for a new body format is enough: a reader, a row, an example, a line of docs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

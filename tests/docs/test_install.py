@@ -1,7 +1,5 @@
 """Every line that says how to install mace installs it, from a wheel made of this tree, with extras that it has."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

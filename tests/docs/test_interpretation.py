@@ -1,7 +1,5 @@
 """docs/interpretation.md keeps its word: every number is computed again, every path of an answer exists."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

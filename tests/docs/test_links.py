@@ -1,7 +1,5 @@
 """Every link of a page leads to a file and a heading; the glossary is in order, and no address is left out."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every sentence of what a hostile client can do, and of the errors, names the files of tests that hold us to it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

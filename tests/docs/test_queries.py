@@ -1,7 +1,5 @@
 """docs/queries.md has a row for every query, and says of each what the catalogue says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

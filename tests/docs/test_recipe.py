@@ -1,7 +1,5 @@
 """The recipes of docs/architecture.md are enough: five files for a question, an entry for a metric or a bandwidth."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -25,10 +23,7 @@ ENTRIES = {
         '}\n"""Every named metric',
         '    "miss_rate": Preset("FN/(TP + FN)", "share missed", lambda: {"a01": 1.0, "b11": 1.0, "b01": 1.0}),\n',
     ),
-    "estimators/density/bandwidth.py": (
-        '}\n"""Every rule by the name',
-        '    "a_tenth": Fixed(0.1),\n',
-    ),
+    "estimators/density/bandwidth.py": ('}\n"""Every rule by the name', '    "a_tenth": Fixed(0.1),\n'),
 }
 """Files that are there already: before which line a piece goes, and the piece where it is none of the page's."""
 

@@ -1,7 +1,5 @@
 """The reference is whole and true: every public name stands in it and is explained, every example runs as printed."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect
@@ -37,15 +35,8 @@ MODULES = {
 """Who says what of it is public."""
 
 SAME_EVERYWHERE = (
-    "claimed_delta",
-    "claimed_epsilon",
-    "confidence",
-    "member_share",
-    "prior",
-    "seed",
-    "shuffles",
-    "target",
-)
+    "claimed_delta", "claimed_epsilon", "confidence", "member_share", "prior", "seed", "shuffles", "target",
+)  # fmt: skip
 """Arguments that mean the same wherever they occur, and are explained by the same first sentence."""
 
 
@@ -134,10 +125,7 @@ def entries() -> list[Entry]:
         each
         for owner in owners()
         if callable_by_readers(owner.item) or owner.name == "macekit.theory"
-        for each in (
-            *([owner] if callable_by_readers(owner.item) else []),
-            *methods(owner.name, owner.item),
-        )
+        for each in (*([owner] if callable_by_readers(owner.item) else []), *methods(owner.name, owner.item))
     ]
 
 

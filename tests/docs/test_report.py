@@ -1,7 +1,5 @@
 """docs/report.md keeps its word: headings, charts and columns are those of a report."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

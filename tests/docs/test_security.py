@@ -1,7 +1,5 @@
 """docs/security.md names modules and tests that are there, and leaves no cell of a threat's row open but on purpose."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """What the docs say of numbers, of columns and of where things are is what the code does."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No text we write calls a model, or anything, by a word that only a court or a regulator can give."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable
@@ -73,15 +71,13 @@ def test_a_module_says_nothing_that_is_a_verdict() -> None:
 
 @each_case(
     "command",
-    [
-        "",
-        *(question.command for question in (*QUESTIONS, *THEORY)),
-        "theory",
-        "gate",
-        "demo",
-        "serve",
-        "config",
-    ],
+    "",
+    *(question.command for question in (*QUESTIONS, *THEORY)),
+    "theory",
+    "gate",
+    "demo",
+    "serve",
+    "config",
 )
 def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -20,12 +20,8 @@ def test_medians_quantiles_and_lengths_are_numpys_to_the_last_digit() -> None:
 
 
 def test_few_values_none_and_texts_are_told_apart_as_numpy_does() -> None:
-    for values in (
-        np.array([]),
-        np.array([2, 2]),
-        np.array([["b", "a"], ["b", "c"]]),
-        np.array([np.inf, -np.inf, np.inf]),
-    ):
+    nothing, texts = np.array([]), np.array([["b", "a"], ["b", "c"]])
+    for values in (nothing, np.array([2, 2]), texts, np.array([np.inf, -np.inf, np.inf])):
         assert np.array_equal(distinct(values), np.unique(values))
         assert distinct(values).dtype == values.dtype
 

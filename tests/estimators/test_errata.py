@@ -68,10 +68,8 @@ def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess
         prior,
     )  # P(Y = 1 | A(X) = A(x)), as printed
 
-    best, circular = (
-        np.where(posterior > 0.5, prior * r - (1 - prior) * q, (1 - prior) * q - prior * r).sum()
-        for posterior in (eta, given_guess)
-    )
+    gain = prior * r - (1 - prior) * q
+    best, circular = (np.where(each > 0.5, gain, -gain).sum() for each in (eta, given_guess))
 
     np.testing.assert_allclose(eta, prior * r / (prior * r + (1 - prior) * q))
     assert best == pytest.approx(discrete_advantage(Counts.of(members, nonmembers), prior).value)
@@ -103,9 +101,8 @@ def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_
     regret = float(metric.value(at[0], at[0], prior) - metric.value(at[1], at[1], prior))
 
     k = metric.coefficients
-    beta_1 = (k["a00"] - k["a10"] + k["a11"] - k["a01"]) / (
-        k["b0"] + k["b11"] * prior + k["b00"] * (1 - prior)
-    )
+    top = k["a00"] - k["a10"] + k["a11"] - k["a01"]
+    beta_1 = top / (k["b0"] + k["b11"] * prior + k["b00"] * (1 - prior))
     power = abs(estimated - eta) ** sigma
     assert regret == pytest.approx(0.2)
     assert beta_1 * power == pytest.approx(0.08)  # Equation 30c

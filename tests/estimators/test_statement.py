@@ -25,11 +25,8 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def test_a_lower_end_is_rounded_down_and_an_upper_one_up() -> None:
-    for value, lower, upper in (
-        (0.346695, "0.3466", "0.3467"),
-        (0.29, "0.2900", "0.2900"),
-        (-1e-5, "-0.0001", "0.0000"),
-    ):
+    cases = (0.346695, "0.3466", "0.3467"), (0.29, "0.2900", "0.2900"), (-1e-5, "-0.0001", "0.0000")
+    for value, lower, upper in cases:
         assert (at_least(value, 4), at_most(value, 4)) == (lower, upper)
     assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
 
@@ -78,11 +75,9 @@ def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior, value) -> 
 
 @each_case(
     "share, text",
-    [
-        *((0.95, "95%"), (0.57, "57%"), (1.0 - 0.95, "5%"), ((1.0 + 0.118) / 2.0, "55.9%")),
-        *((0.9512345, "95.12345%"), (0.99999999, "99.999999%"), (1.0 - 2.0**-53, "99.99999999999999%")),
-        (1e-17, "0.000000000000001%"),
-    ],
+    *((0.95, "95%"), (0.57, "57%"), (1.0 - 0.95, "5%"), ((1.0 + 0.118) / 2.0, "55.9%")),
+    *((0.9512345, "95.12345%"), (0.99999999, "99.999999%"), (1.0 - 2.0**-53, "99.99999999999999%")),
+    (1e-17, "0.000000000000001%"),
 )
 def test_a_share_is_told_in_percent_with_all_its_digits(share, text) -> None:
     assert percent(share) == text

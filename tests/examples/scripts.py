@@ -1,7 +1,5 @@
 """Examples as programs, run in this process."""
 
-from __future__ import annotations
-
 import io
 import os
 import runpy

@@ -3,8 +3,6 @@
 What runs them takes seconds to import: it is imported by who runs one, not by every worker that collects this file.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from ast import literal_eval

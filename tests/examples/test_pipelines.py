@@ -1,7 +1,5 @@
 """Examples for systems that are not here: what they are written in is read, and what they run is run."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

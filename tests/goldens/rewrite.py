@@ -7,8 +7,6 @@ The tests run the same program with another folder, and compare. Words are kept 
 see what a digest stands for, make the texts in full before and after a change, and compare the two folders.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

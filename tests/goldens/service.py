@@ -3,8 +3,6 @@
 They are made in this process, as a worker makes them; those of one operation come over HTTP, with their headers.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

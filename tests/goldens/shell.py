@@ -4,8 +4,6 @@ The lines that are typed are those of the transcripts that are kept: a line ``$ 
 answered there when they are made anew. A new operation is asked ``USUAL`` without a transcript.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

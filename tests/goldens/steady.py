@@ -1,7 +1,5 @@
 """What may differ between two runs of the same code, put out of an answer before it is kept or compared."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

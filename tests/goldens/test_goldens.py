@@ -1,7 +1,5 @@
 """What was answered and printed before is answered and printed now: a redesign changes nothing by accident."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A question as it would come over the wire, in any form, and what came of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -53,6 +51,12 @@ def refused(operation: str, body: object, media_type: str = JSON, accept: str = 
     assert reply.status in (400, 415, 422), bytes(reply.body)
     problem = content(reply)
     return problem | {"kind": problem["type"].rpartition(":")[2]}
+
+
+def decided(answer: dict[str, Any]) -> dict[str, Any]:
+    """What has the decision of an answer."""
+    part = answer.get("result", answer)
+    return part.get("verdict") or part
 
 
 RECORDS = {"members", "nonmembers", "queries", "counts", "shards", "groups", "units", "cluster", "targets"}

@@ -1,7 +1,5 @@
 """Tests for which an engine is started, and when they come."""
 
-from __future__ import annotations
-
 import pytest
 
 STARTED = ("spark", "postgres")

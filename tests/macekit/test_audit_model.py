@@ -105,10 +105,8 @@ def test_a_regressor_is_asked_for_its_errors() -> None:
     X, y = load_diabetes(return_X_y=True)
     a, b, ya, yb = train_test_split(X, y, test_size=0.5, random_state=0)
 
-    forest, ridge = (
-        macekit.audit_model(model.fit(a, ya), a, ya, b, yb, max_advantage=0.1)
-        for model in (RandomForestRegressor(50, random_state=0), Ridge())
-    )
+    models = (RandomForestRegressor(50, random_state=0), Ridge())
+    forest, ridge = (macekit.audit_model(m.fit(a, ya), a, ya, b, yb, max_advantage=0.1) for m in models)
 
     assert (forest.outputs, list(forest.scores)) == ("predictions", ["squared_error"])
     assert forest.decision is Decision.FAIL
@@ -282,16 +280,17 @@ def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None
     assert "2 of 4 shadows have no row of some class" in str(audit)
 
 
-@pytest.mark.slow
-def test_warnings_of_shadows_are_told_once() -> None:
-    sides = digits(400)
+@each_case("who, number", ("shadow", 4), ("twin", 2))
+def test_warnings_of_shadows_and_of_twins_are_told_once(who: str, number: int) -> None:
+    sides = coins()
     with pytest.warns(match="converge"):
-        model = LogisticRegression(max_iter=3).fit(*sides[:2])
+        model = LogisticRegression(max_iter=1).fit(*sides[:2])
 
-    audit = macekit.audit_model(model, *sides, shadows=4)
+    audit = macekit.audit_model(model, *sides, check_sides=False, **{f"{who}s": number})
 
-    (caution,) = (each for each in audit.cautions if each.code == "shadow_warnings")
-    assert caution.message.startswith("4 warnings as 4 shadows were trained, the first: ConvergenceWarning: ")
+    (caution,) = (each for each in audit.cautions if each.code == f"{who}_warnings")
+    said = f"{number} warnings as {number} {who}s were trained, the first: ConvergenceWarning: "
+    assert caution.message.startswith(said)
 
 
 @pytest.mark.slow
@@ -299,10 +298,8 @@ def test_shadows_of_much_fewer_rows_are_told() -> None:
     X, y, Z, w = coins(records=100)
     model = tree((X, y, Z, w))
 
-    codes = [
-        {caution.code for caution in macekit.audit_model(model, X, y, Z[:n], w[:n], shadows=2).cautions}
-        for n in (100, 40)
-    ]
+    ask = partial(macekit.audit_model, model, X, y, shadows=2)
+    codes = [{caution.code for caution in ask(Z[:n], w[:n]).cautions} for n in (100, 40)]
 
     assert ["shadow_size" in each for each in codes] == [False, True]
 
@@ -315,17 +312,10 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.slow
-@each_case(
-    "progress, terminal, lines, bar",
-    [
-        (None, True, False, True),
-        (True, True, False, True),
-        (False, True, False, False),
-        (None, False, False, False),
-        (True, False, True, False),
-        (False, False, False, False),
-    ],
-)
+@each_case("progress, terminal, lines, bar", [
+    (None, True, False, True), (True, True, False, True), (False, True, False, False),
+    (None, False, False, False), (True, False, True, False), (False, False, False, False),
+])  # fmt: skip
 def test_a_bar_is_shown_in_a_terminal_alone_and_lines_elsewhere_if_they_are_asked_for(
     progress: bool | None, terminal: bool, lines: bool, bar: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -550,17 +540,6 @@ def test_a_model_of_one_class_has_queries_that_see_nothing() -> None:
     assert {"weak_queries", "strength_open"} & {each.code for each in audit.cautions}
 
 
-def test_warnings_of_twins_are_told_once() -> None:
-    sides = coins()
-    with pytest.warns(match="converge"):
-        model = LogisticRegression(max_iter=1).fit(*sides[:2])
-
-    audit = macekit.audit_model(model, *sides, twins=2, check_sides=False)
-
-    (caution,) = (each for each in audit.cautions if each.code == "twin_warnings")
-    assert caution.message.startswith("2 warnings as 2 twins were trained, the first: ConvergenceWarning: ")
-
-
 # What goes wrong says what to do
 
 
@@ -597,66 +576,63 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
 
 
 @pytest.mark.slow
-@each_case(
-    "ask, field, index, words",
-    [
-        (asked("model.pkl"), "model", None, "got a path; a pickle .* mace opens none"),
-        (asked(Path("model.joblib")), "model", None, "a pickle"),
-        (asked(pickle.dumps(FITTED)), "model", None, "got bytes; a pickle"),
-        (asked(DecisionTreeClassifier()), "model", None, "not fitted; call fit"),
-        (asked(LinearSVC()), "model", None, "not fitted; call fit"),
-        (asked(GridSearchCV(DecisionTreeClassifier(), {})), "model", None, "not fitted; call fit"),
-        (asked(DecisionTreeClassifier), "model", None, "the class DecisionTreeClassifier, need a fitted"),
-        (asked(42), "model", None, "got int, need a fitted model"),
-        (asked(Network()), "model", None, "got a Network, .* lambda X: model"),
-        (
-            asked(MultiOutputClassifier(FITTED).fit(A, np.stack([YA, YA], axis=1))),
-            "model", None, "several outputs; ask about one",
-        ),
-        (asked(IsolationForest(n_estimators=3).fit(A)), "outputs", None, "say outputs="),
-        (asked(Sick(lambda n: np.full((n, 2), np.nan))), "model", 0, "row 0 of X_train is NaN; look at that row"),
-        (
-            asked(Sick(lambda n: np.where(np.arange(n)[:, None] == 3, np.inf, 0.5) * np.ones((1, 2)))),
-            "model", 3, "row 3 of X_train is infinite",
-        ),
-        (asked(Sick(lambda n: SHARES[:7])), "model", None, "gave 7 answers about 20 rows of X_train, need one a row"),
-        (asked(Sick(lambda n: 0.5)), "model", None, "gave one number about 20 rows"),
-        (asked(Sick(lambda n: np.zeros((n, 2, 2)))), "model", None, "has 2 dimensions"),
-        (asked(Sick(lambda n: [None] * n)), "model", 0, "record 0 is missing"),
-        (asked(FITTED, A, YA, B, YB + 5), "y_test", 0, "row 0 is none of the model's 2 classes"),
-        (asked(FITTED, A, YA.astype(str), B, YB), "y_train", None, "labels are text and the model's classes are numb"),
-        (asked(FITTED, A, YA[:3], B, YB), "y_train", None, "got 3, need one for each of 20 rows of X_train"),
-        (asked(FITTED, A, YA, B, [None] * 20), "y_test", 0, "missing"),
-        (asked(FITTED, 5, YA, B, YB), "X_train", None, "got int, need rows"),
-        (asked(FITTED, A, YA, A, YA), "X_test", None, "it is X_train"),
-        (asked(FITTED, A, YA, A.copy(), YA), "X_test", None, "its rows are those of X_train"),
-        (asked(FITTED, A, YA, B[:5], YB[:5]), "nonmembers", None, "at least 8"),
-        (asked(FITTED, outputs="predictions"), "outputs", None, "gives probabilities and labels, and no predictions"),
-        (asked(FITTED, outputs="odds"), "outputs", None, "need one of"),
-        (asked(FITTED, shadows=2, outputs="labels", fit=Sick), "shadows", None, "labels alone"),
-        (asked(FITTED, shadows=1), "shadows", None, "at least 2"),
-        (asked(FITTED, twins=-1), "twins", None, "at least 0"),
-        (asked(FITTED, twins=4, copies=0), "copies", None, "at least 1"),
-        (asked(FITTED, twins=1), "twins", None, "2 records could be planted and as many spared, need at least 8"),
-        (asked(FITTED.predict_proba, twins=1), "twins", None, "could be cloned; give fit, a .* a twin, or twins=0"),
-        (asked(FITTED, shadows=True), "shadows", None, "got bool"),
-        (asked(FITTED, shadows="shadows.pkl"), "shadows", None, "no .npz"),
-        (asked(FITTED, shadows="missing.npz"), "shadows", None, "no such file"),
-        (asked(FITTED, max_advantage=7), "max_advantage", None, "from -1 to 1"),
-        (asked(FITTED, queries=["lira"]), "queries", None, "need one of .* lira_online"),
-        (asked(FITTED, seed=-1), "seed", None, "at least 0"),
-        (asked(FITTED, progress=lambda done, total: None), "progress", None, "a function of one sentence"),
-        (asked(FITTED, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place.*the order is"),
-        (asked(FITTED, A, YA, YB, B), "X_test", None, "X_test, y_test: are in each other's place"),
-        (asked(FITTED, A, B, YA, YB), "X_test", None, "y_train.*train_test_split gives X_train, X_test, y_train"),
-        (asked(FITTED, YA.tolist(), A.tolist(), YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
-        (asked(FITTED.predict_proba, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
-        (
-            asked(FITTED, pd.Series(YA), pd.DataFrame(A), YB, B),
-            "X_train", None, "X_train, y_train: are in each other's place",
-        ),
-    ],
-)  # fmt: skip
+@each_case("ask, field, index, words", [
+    (asked("model.pkl"), "model", None, "got a path; a pickle .* mace opens none"),
+    (asked(Path("model.joblib")), "model", None, "a pickle"),
+    (asked(pickle.dumps(FITTED)), "model", None, "got bytes; a pickle"),
+    (asked(DecisionTreeClassifier()), "model", None, "not fitted; call fit"),
+    (asked(LinearSVC()), "model", None, "not fitted; call fit"),
+    (asked(GridSearchCV(DecisionTreeClassifier(), {})), "model", None, "not fitted; call fit"),
+    (asked(DecisionTreeClassifier), "model", None, "the class DecisionTreeClassifier, need a fitted"),
+    (asked(42), "model", None, "got int, need a fitted model"),
+    (asked(Network()), "model", None, "got a Network, .* lambda X: model"),
+    (
+        asked(MultiOutputClassifier(FITTED).fit(A, np.stack([YA, YA], axis=1))),
+        "model", None, "several outputs; ask about one",
+    ),
+    (asked(IsolationForest(n_estimators=3).fit(A)), "outputs", None, "say outputs="),
+    (asked(Sick(lambda n: np.full((n, 2), np.nan))), "model", 0, "row 0 of X_train is NaN; look at that row"),
+    (
+        asked(Sick(lambda n: np.where(np.arange(n)[:, None] == 3, np.inf, 0.5) * np.ones((1, 2)))),
+        "model", 3, "row 3 of X_train is infinite",
+    ),
+    (asked(Sick(lambda n: SHARES[:7])), "model", None, "gave 7 answers about 20 rows of X_train, need one a row"),
+    (asked(Sick(lambda n: 0.5)), "model", None, "gave one number about 20 rows"),
+    (asked(Sick(lambda n: np.zeros((n, 2, 2)))), "model", None, "has 2 dimensions"),
+    (asked(Sick(lambda n: [None] * n)), "model", 0, "record 0 is missing"),
+    (asked(FITTED, A, YA, B, YB + 5), "y_test", 0, "row 0 is none of the model's 2 classes"),
+    (asked(FITTED, A, YA.astype(str), B, YB), "y_train", None, "labels are text and the model's classes are numb"),
+    (asked(FITTED, A, YA[:3], B, YB), "y_train", None, "got 3, need one for each of 20 rows of X_train"),
+    (asked(FITTED, A, YA, B, [None] * 20), "y_test", 0, "missing"),
+    (asked(FITTED, 5, YA, B, YB), "X_train", None, "got int, need rows"),
+    (asked(FITTED, A, YA, A, YA), "X_test", None, "it is X_train"),
+    (asked(FITTED, A, YA, A.copy(), YA), "X_test", None, "its rows are those of X_train"),
+    (asked(FITTED, A, YA, B[:5], YB[:5]), "nonmembers", None, "at least 8"),
+    (asked(FITTED, outputs="predictions"), "outputs", None, "gives probabilities and labels, and no predictions"),
+    (asked(FITTED, outputs="odds"), "outputs", None, "need one of"),
+    (asked(FITTED, shadows=2, outputs="labels", fit=Sick), "shadows", None, "labels alone"),
+    (asked(FITTED, shadows=1), "shadows", None, "at least 2"),
+    (asked(FITTED, twins=-1), "twins", None, "at least 0"),
+    (asked(FITTED, twins=4, copies=0), "copies", None, "at least 1"),
+    (asked(FITTED, twins=1), "twins", None, "2 records could be planted and as many spared, need at least 8"),
+    (asked(FITTED.predict_proba, twins=1), "twins", None, "could be cloned; give fit, a .* a twin, or twins=0"),
+    (asked(FITTED, shadows=True), "shadows", None, "got bool"),
+    (asked(FITTED, shadows="shadows.pkl"), "shadows", None, "no .npz"),
+    (asked(FITTED, shadows="missing.npz"), "shadows", None, "no such file"),
+    (asked(FITTED, max_advantage=7), "max_advantage", None, "from -1 to 1"),
+    (asked(FITTED, queries=["lira"]), "queries", None, "need one of .* lira_online"),
+    (asked(FITTED, seed=-1), "seed", None, "at least 0"),
+    (asked(FITTED, progress=lambda done, total: None), "progress", None, "a function of one sentence"),
+    (asked(FITTED, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place.*the order is"),
+    (asked(FITTED, A, YA, YB, B), "X_test", None, "X_test, y_test: are in each other's place"),
+    (asked(FITTED, A, B, YA, YB), "X_test", None, "y_train.*train_test_split gives X_train, X_test, y_train"),
+    (asked(FITTED, YA.tolist(), A.tolist(), YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+    (asked(FITTED.predict_proba, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+    (
+        asked(FITTED, pd.Series(YA), pd.DataFrame(A), YB, B),
+        "X_train", None, "X_train, y_train: are in each other's place",
+    ),
+])  # fmt: skip
 def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None, words: str) -> None:
     with pytest.raises(MaceProblem, match=words) as problem:
         ask()
@@ -670,13 +646,8 @@ def test_numbers_of_rows_and_texts_may_stand_for_rows_whose_targets_are_several(
     words = np.array([str(number) for number in numbers])
 
     for rows in (numbers, words, words.tolist()):
-        audit = macekit.audit_model(
-            lambda some: targets[[int(each) for each in some]],
-            rows[:20],
-            targets[:20],
-            rows[20:],
-            targets[20:],
-        )
+        sides = rows[:20], targets[:20], rows[20:], targets[20:]
+        audit = macekit.audit_model(lambda some: targets[[int(each) for each in some]], *sides)
         assert audit.outputs == "predictions"
 
 

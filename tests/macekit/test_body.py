@@ -1,7 +1,5 @@
 """A body reads the same wherever it lies."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable

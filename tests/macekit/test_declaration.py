@@ -1,17 +1,14 @@
 """A gate that was declared before its scores were seen: that very question is answered, and no other."""
 
-from __future__ import annotations
-
-import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from macekit.call import JSON, Body, Call, Reply
+from macekit.call import Reply
 from macekit.declaration import declaration_of, digest
-from macekit.operations import perform
 from tests.cases import each_case
+from tests.macekit.asking import content, post
 
 RNG = np.random.default_rng(3)
 SCORES = {"members": RNG.normal(0.2, 1, 400).tolist(), "nonmembers": RNG.normal(0, 1, 300).tolist()}
@@ -19,74 +16,55 @@ LIMITS: dict[str, Any] = {"max_advantage": 0.6, "confidence": 0.9}
 
 
 def gate(**more: object) -> Reply:
-    return perform(Call("gate", JSON), Body.of(json.dumps({**SCORES, **more}).encode()))
-
-
-def answer(reply: Reply) -> Any:
-    return json.loads(bytes(reply.body))
+    return post("gate", {**SCORES, **more})
 
 
 @pytest.fixture(scope="module")
 def declared() -> dict[str, Any]:
-    options = answer(gate(**LIMITS))["provenance"]["options"]
+    options = content(gate(**LIMITS))["provenance"]["options"]
     return declaration_of(options, 400, None)
 
 
-def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(
-    declared: dict[str, Any],
-) -> None:
-    plain, found = answer(gate(**LIMITS)), answer(gate(**LIMITS, declaration=declared))
+def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(declared) -> None:
+    plain, found = content(gate(**LIMITS)), content(gate(**LIMITS, declaration=declared))
 
     assert plain["provenance"].pop("declaration") is None
     assert found["provenance"].pop("declaration") == {"sha256": declared["sha256"], "at": declared["at"]}
     assert found["decision"] == "pass"
-    assert (
-        f"declared at {declared['at']} in the declaration with SHA-256 {declared['sha256']}"
-        in found["covers"].pop()
-    )
+    said = f"declared at {declared['at']} in the declaration with SHA-256 {declared['sha256']}"
+    assert said in found["covers"].pop()
     assert found == plain
 
 
 @pytest.mark.slow
 @each_case(
     "more, words",
-    [
-        ({"max_advantage": 0.7, "confidence": 0.9}, "max_advantage is not as it was declared"),
-        ({"max_advantage": 0.6}, "confidence is not as it was declared"),
-        ({**LIMITS, "seed": 1}, "seed is not as it was declared"),
-        ({**LIMITS, "max_epsilon": 5}, "max_epsilon is not as it was declared"),
-        ({**LIMITS, "estimator": {"kind": "histogram", "bins": 9}}, "estimator is not as it was declared"),
-        ({**LIMITS, "members": SCORES["members"][1:]}, "n_members was declared as 400, and 399 came"),
-        ({"max_advantage": 0.6, "anytime": True}, "declaration"),
-    ],
+    ({"max_advantage": 0.7, "confidence": 0.9}, "max_advantage is not as it was declared"),
+    ({"max_advantage": 0.6}, "confidence is not as it was declared"),
+    ({**LIMITS, "seed": 1}, "seed is not as it was declared"),
+    ({**LIMITS, "max_epsilon": 5}, "max_epsilon is not as it was declared"),
+    ({**LIMITS, "estimator": {"kind": "histogram", "bins": 9}}, "estimator is not as it was declared"),
+    ({**LIMITS, "members": SCORES["members"][1:]}, "n_members was declared as 400, and 399 came"),
+    ({"max_advantage": 0.6, "anytime": True}, "declaration"),
 )
 def test_any_other_question_is_refused(more: dict[str, Any], words: str, declared: dict[str, Any]) -> None:
     reply = gate(**more, declaration=declared)
 
     assert reply.problem in ("bad-option", "useless-option"), bytes(reply.body)[:200]
-    assert words in answer(reply)["detail"]
+    assert words in content(reply)["detail"]
     assert gate(**LIMITS, nonmembers=SCORES["nonmembers"][1:], declaration=declared).status == 200, (
         "not declared"
     )
 
 
-@each_case(
-    "change",
-    [
-        {"n_members": None},
-        {"at": "2020-01-01T00:00:00Z"},
-        {"sha256": "0" * 64},
-        {"options": {}},
-        {"declares": "report"},
-        {"more": 1},
-        {"options": None},
-        {"n_members": "400"},
-    ],
-)
+@each_case("change", [
+    {"n_members": None}, {"at": "2020-01-01T00:00:00Z"}, {"sha256": "0" * 64}, {"options": {}},
+    {"declares": "report"}, {"more": 1}, {"options": None}, {"n_members": "400"},
+])  # fmt: skip
 def test_a_declaration_that_was_edited_is_refused(change: dict[str, Any], declared: dict[str, Any]) -> None:
     reply = gate(**LIMITS, declaration={**declared, **change})
 
-    assert (reply.problem, answer(reply)["field"]) == ("bad-option", "declaration")
+    assert (reply.problem, content(reply)["field"]) == ("bad-option", "declaration")
 
 
 def test_an_edit_with_a_new_digest_is_another_declaration(declared: dict[str, Any]) -> None:
@@ -100,4 +78,4 @@ def test_an_edit_with_a_new_digest_is_another_declaration(declared: dict[str, An
 
 @pytest.mark.parametrize("declaration", [{}, {"sha256": "x"}, {"declares": "gate"}])
 def test_what_is_none_is_refused(declaration: dict[str, Any]) -> None:
-    assert "is none as mace declare writes it" in answer(gate(**LIMITS, declaration=declaration))["detail"]
+    assert "is none as mace declare writes it" in content(gate(**LIMITS, declaration=declaration))["detail"]

@@ -1,7 +1,5 @@
 """A file is what it begins with, whatever it is called; where that says nothing, its name does."""
 
-from __future__ import annotations
-
 import gzip
 
 import pyarrow as pa

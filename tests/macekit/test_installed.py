@@ -1,7 +1,5 @@
 """`macekit` where other code of the caller, or fewer packages than `all` installs, stand around it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -28,16 +26,9 @@ sys.meta_path.insert(0, Missing())
 """
 
 SERVE = {
-    "cryptography",
-    "fastapi",
-    "httptools",
-    "limits",
-    "prometheus_client",
-    "simdjson",
-    "starlette",
-    "uvicorn",
+    "cryptography", "fastapi", "httptools", "limits", "prometheus_client", "simdjson", "starlette", "uvicorn",
     "uvloop",
-}
+}  # fmt: skip
 """What only the service needs."""
 
 SAMPLE = "counts={'members': [20, 30, 50], 'nonmembers': [50, 40, 10], 'edges': [0.2, 0.7]}"
@@ -127,9 +118,7 @@ def test_macekit_works_whatever_estimators_stand_around_it_and_leaves_the_path_a
 
 
 @pytest.mark.slow
-def test_the_service_works_whatever_app_and_estimators_stand_around_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_works_whatever_app_and_estimators_stand_around_it(tmp_path, monkeypatch) -> None:
     """A report is a worker's, and workers are forked by a process of its own, which has the same path."""
     monkeypatch.chdir(foreign_packages(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -142,9 +131,7 @@ def test_the_service_works_whatever_app_and_estimators_stand_around_it(
     assert "confidence" in answer.json()["result"]["sentence"]
 
 
-def test_another_package_called_estimators_that_is_imported_already_is_named_by_its_path(
-    tmp_path: Path,
-) -> None:
+def test_another_package_called_estimators_that_is_imported_already_is_named_by_its_path(tmp_path) -> None:
     for file in ("estimators/__init__.py", "estimators.py"):
         folder = tmp_path / Path(file).stem / file.replace("/", "-")
         (path := folder / file).parent.mkdir(parents=True)
@@ -164,10 +151,8 @@ def test_without_any_extra_a_report_is_whole_and_an_extra_is_asked_for_by_its_na
         "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",
         "learned": "lambda: macekit.estimate(**sides, estimator={'kind': 'learned'})",
     }
-    tries = "".join(
-        f"try:\n    ({ask})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
-        for ask in asks.values()
-    )
+    attempt = "try:\n    ({})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
+    tries = "".join(attempt.format(ask) for ask in asks.values())
 
     done = python(
         f"import macekit\nresult = macekit.report({SAMPLE})\n"
@@ -218,11 +203,8 @@ def test_without_any_extra_the_command_decides_and_draws_and_pixels_alone_need_o
 
 @pytest.mark.slow
 def test_the_service_asks_for_its_extra_in_one_line_and_its_settings_for_none(tmp_path: Path) -> None:
-    done = python(
-        "from app.cli import main; sys.exit(str([main([each]) for each in ('serve', 'config')]))",
-        tmp_path,
-        SERVE,
-    )
+    program = "from app.cli import main; sys.exit(str([main([each]) for each in ('serve', 'config')]))"
+    done = python(program, tmp_path, SERVE)
 
     line, statuses = done.stderr.splitlines()
     assert statuses == "[1, 0]"

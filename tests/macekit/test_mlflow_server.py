@@ -1,7 +1,5 @@
 """An MLflow server that keeps its history in PostgreSQL: logged to, read back, and asked to evaluate with a gate."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -99,9 +97,7 @@ def evaluate(data: pd.DataFrame = TABLE, evaluator_config: Any = None, **argumen
     return mlflow.models.evaluate(data=data, **ways, **arguments)
 
 
-def test_what_is_logged_lies_in_the_database_and_is_found_again(
-    client: mlflow.MlflowClient, postgres: str, tmp_path: Path
-) -> None:
+def test_what_is_logged_lies_in_the_database_and_is_found_again(client, postgres, tmp_path) -> None:
     result = macekit.report(TABLE, score="loss", member="trained_on", max_advantage=0.1)
 
     with mlflow.start_run() as active:
@@ -128,9 +124,7 @@ def test_what_is_logged_lies_in_the_database_and_is_found_again(
         ("noise", 0.1, "inconclusive", {}),
     ],
 )
-def test_the_gate_s_verdict_is_in_the_run(
-    client: mlflow.MlflowClient, score: str, limit: float, decision: str, member: dict[str, str]
-) -> None:
+def test_the_gate_s_verdict_is_in_the_run(client, score, limit, decision, member) -> None:
     config = {"score": score, "max_advantage": limit, **member}
 
     with mlflow.start_run() as active:
@@ -171,9 +165,8 @@ def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> 
     truth = (features[:, 0] + RNG.normal(size=2 * SIZE) > 0).astype(int)
     forest = RandomForestClassifier(30, random_state=0).fit(features[TRAINED_ON], truth[TRAINED_ON])
     columns = [f"x{place}" for place in range(4)]
-    table = pd.DataFrame(features, columns=columns).assign(
-        y=truth, trained_on=TRAINED_ON, region=TABLE["region"]
-    )
+    beside = {"y": truth, "trained_on": TRAINED_ON, "region": TABLE["region"]}
+    table = pd.DataFrame(features, columns=columns).assign(**beside)
     config = {"max_advantage": 0.1, "group": "region"}
 
     with mlflow.start_run():
@@ -201,9 +194,7 @@ def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> 
         ({"score": "loss", "member": "region", "max_advantage": 0.1}, "row 0 is none of"),
     ],
 )
-def test_what_it_cannot_do_is_one_error(
-    client: mlflow.MlflowClient, config: dict[str, Any], words: str
-) -> None:
+def test_what_it_cannot_do_is_one_error(client, config, words) -> None:
     with pytest.raises((MlflowException, macekit.MaceProblem, TypeError), match=words), mlflow.start_run():
         evaluate(evaluator_config=config)
 
@@ -218,9 +209,7 @@ def test_what_it_cannot_do_is_one_error(
         ),
     ],
 )
-def test_predictions_that_are_missing_are_one_error(
-    client: mlflow.MlflowClient, arguments: dict[str, Any], words: str
-) -> None:
+def test_predictions_that_are_missing_are_one_error(client, arguments, words) -> None:
     with pytest.raises(MlflowException, match=words), mlflow.start_run():
         evaluate(**{"evaluator_config": {}, **arguments})
 

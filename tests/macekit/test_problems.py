@@ -1,7 +1,5 @@
 """Whatever goes wrong, the answer is a problem document, small, typed, and silent about what was submitted."""
 
-from __future__ import annotations
-
 import logging
 from inspect import signature
 from typing import Any
@@ -47,9 +45,7 @@ def test_a_problem_names_the_requests_id(client: TestClient) -> None:
     "path",
     ["/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/"],
 )
-def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(
-    client: TestClient, path: str
-) -> None:
+def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(client, path) -> None:
     checked(client.get(path, follow_redirects=False), 404, "not-found")
 
 
@@ -71,17 +67,10 @@ def test_an_address_that_takes_post_says_so(client: TestClient) -> None:
         assert answer.headers["allow"] == "OPTIONS, POST"
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "slug"),
-    [
-        ("value", 500, "internal"),
-        ("memory", 500, "internal"),
-        ("recursion", 500, "internal"),
-        ("problem", 503, "busy"),
-        ("http-404", 404, "not-found"),
-        ("http-405", 405, "method-not-allowed"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "status", "slug"), [
+    ("value", 500, "internal"), ("memory", 500, "internal"), ("recursion", 500, "internal"),
+    ("problem", 503, "busy"), ("http-404", 404, "not-found"), ("http-405", 405, "method-not-allowed"),
+])  # fmt: skip
 def test_what_a_route_raises_is_a_problem(client: TestClient, kind: str, status: int, slug: str) -> None:
     checked(client.get(f"/test/fail/{kind}"), status, slug)
 
@@ -108,12 +97,9 @@ def test_no_route_leaves_a_parameter_to_the_framework() -> None:
     """So its own errors of validation, which repeat what was submitted, cannot be raised."""
     routes = [route for route in create_app(Settings()).routes if isinstance(route, APIRoute)]
 
-    read = {
-        (field.name, field.field_info.annotation)
-        for route in routes
-        for kind in ("path", "query", "header", "cookie", "body")
-        for field in getattr(route.dependant, f"{kind}_params")
-    }
+    kinds = ("path", "query", "header", "cookie", "body")
+    fields = (getattr(route.dependant, f"{kind}_params") for route in routes for kind in kinds)
+    read = {(field.name, field.field_info.annotation) for of_kind in fields for field in of_kind}
 
     assert len(routes) > 20
     assert read == set()
@@ -134,9 +120,7 @@ def test_an_exception_in_a_layer_outside_all_others_is_a_problem_too() -> None:
     checked(TestClient(made, raise_server_exceptions=False).get("/healthz"), 500, "internal")
 
 
-def test_a_mistake_is_logged_with_its_place_and_the_requests_id(
-    client: TestClient, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_mistake_is_logged_with_its_place_and_the_requests_id(client, caplog) -> None:
     with caplog.at_level(logging.INFO):
         client.get("/test/fail/value", headers={"X-Request-ID": ID})
 

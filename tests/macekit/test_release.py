@@ -1,8 +1,5 @@
 """How many rows of a release may go out, of tables of every kind; what goes wrong is a problem as everywhere here."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,17 +41,13 @@ def at(folder: Path, table: dict[str, Any], ending: str) -> str:
 @pytest.mark.slow
 @each_case(
     "kind",
-    [
-        lambda table, folder: pd.DataFrame(table),
-        lambda table, folder: pl.DataFrame(table),
-        lambda table, folder: pa.table(table),
-        lambda table, folder: at(folder, table, "csv"),
-        lambda table, folder: Path(at(folder, table, "parquet")),
-    ],
+    lambda table, folder: pd.DataFrame(table),
+    lambda table, folder: pl.DataFrame(table),
+    lambda table, folder: pa.table(table),
+    lambda table, folder: at(folder, table, "csv"),
+    lambda table, folder: Path(at(folder, table, "parquet")),
 )
-def test_every_kind_of_table_gives_the_answer_of_its_columns(
-    kind: Callable[[dict[str, Any], Path], object], tmp_path: Path
-) -> None:
+def test_every_kind_of_table_gives_the_answer_of_its_columns(kind, tmp_path) -> None:
     plain = of_library()
 
     answer = macekit.release_size(
@@ -70,16 +63,12 @@ def test_every_kind_of_table_gives_the_answer_of_its_columns(
 
 @each_case(
     "tables, options, words",
-    [
-        ((None, HOLDOUT, RELEASED), {}, "train: is required and missing"),
-        ((TRAIN, HOLDOUT, [1, 2]), {}, "synthetic: got list; need a frame"),
-        ((TRAIN, HOLDOUT, RELEASED), {"sizes": [500]}, "the released table has 120 rows"),
-        ((part(TRAIN, slice(3)), HOLDOUT, RELEASED), {}, "got 3 rows, need at least 8"),
-    ],
+    ((None, HOLDOUT, RELEASED), {}, "train: is required and missing"),
+    ((TRAIN, HOLDOUT, [1, 2]), {}, "synthetic: got list; need a frame"),
+    ((TRAIN, HOLDOUT, RELEASED), {"sizes": [500]}, "the released table has 120 rows"),
+    ((part(TRAIN, slice(3)), HOLDOUT, RELEASED), {}, "got 3 rows, need at least 8"),
 )
-def test_what_gives_no_answer_is_a_problem(
-    tables: tuple[Any, Any, Any], options: dict[str, Any], words: str
-) -> None:
+def test_what_gives_no_answer_is_a_problem(tables, options, words) -> None:
     with pytest.raises(MaceProblem, match=words):
         macekit.release_size(*tables, **options)
 

@@ -1,7 +1,5 @@
 """Releases side by side, and a series of checkpoints, as Python and the shell ask for them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -103,10 +101,8 @@ def test_columns_of_a_table_are_queries_of_releases_by_their_names(tmp_path: Pat
 @pytest.mark.slow
 def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     train, holdout, other = ({"x": RNG.normal(size=200), "y": RNG.normal(size=200)} for _ in range(3))
-    releases = {
-        name: estimators.release_queries(train, holdout, table)
-        for name, table in (("copy", train), ("fresh", other))
-    }
+    tables = {"copy": train, "fresh": other}
+    releases = {name: estimators.release_queries(train, holdout, each) for name, each in tables.items()}
 
     answer = macekit.compare_releases(releases, max_advantage=0.5)
 
@@ -116,21 +112,17 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
 @pytest.mark.slow
 @each_case(
     "limits, status, sentence",
-    [
-        (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
-        (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
-        (
-            ("--max-advantage", "0.05"),
-            1,
-            "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
-        ),
-        (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
-        ((), 0, "the advantage at 'epoch_20' "),
-    ],
+    (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
+    (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
+    (
+        ("--max-advantage", "0.05"),
+        1,
+        "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
+    ),
+    (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
+    ((), 0, "the advantage at 'epoch_20' "),
 )
-def test_the_exit_status_of_a_series_is_its_decision(
-    limits: tuple[str, ...], status: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_status_of_a_series_is_its_decision(limits, status, sentence, tmp_path, capsys) -> None:
     source = written(tmp_path, EPOCHS)
     names = ",".join(reversed(EPOCHS))
 
@@ -138,9 +130,7 @@ def test_the_exit_status_of_a_series_is_its_decision(
     assert sentence in capsys.readouterr().out
 
 
-def test_files_are_steps_in_the_order_in_which_they_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_are_steps_in_the_order_in_which_they_are_named(tmp_path, capsys) -> None:
     for name, sides in EPOCHS.items():
         written(tmp_path, {"score": sides})
         (tmp_path / "scores.csv").rename(tmp_path / f"{name}.csv")
@@ -151,16 +141,10 @@ def test_files_are_steps_in_the_order_in_which_they_are_named(
 
 
 @pytest.mark.slow
-def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [
-        f"{score},{inside},{name.removeprefix('epoch_')}"
-        for name, sides in EPOCHS.items()
-        for inside, side in zip((1, 0), sides, strict=True)
-        for score in side
-    ]
+    epochs = ((name.removeprefix("epoch_"), zip((1, 0), of, strict=True)) for name, of in EPOCHS.items())
+    rows = [f"{score},{inside},{name}" for name, sides in epochs for inside, side in sides for score in side]
     head = "score,member,step"
     Path("all.csv").write_text("\n".join([head, *rows]))
     for at in range(2):
@@ -192,14 +176,10 @@ def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.slow
 @each_case(
     "operation, queries, charts, words",
-    [
-        ("compare-releases", PAIRS, ["ranking", "differences"], "Riskiest query"),
-        ("series", EPOCHS, ["steps"], "By itself at most"),
-    ],
+    ("compare-releases", PAIRS, ["ranking", "differences"], "Riskiest query"),
+    ("series", EPOCHS, ["steps"], "By itself at most"),
 )
-def test_both_have_reports_with_pictures(
-    operation: str, queries: dict[str, Any], charts: list[str], words: str
-) -> None:
+def test_both_have_reports_with_pictures(operation, queries, charts, words) -> None:
     ask = macekit.compare_releases if operation == "compare-releases" else macekit.advantage_series
 
     result = ask(queries, max_advantage=LIMIT)
@@ -222,23 +202,16 @@ def test_the_words_below_a_frontier_name_its_columns() -> None:
 
 @each_case(
     "ask, releases, options, words",
-    [
-        ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
-        (
-            "compare_releases",
-            {"a": {"loss": PAIR, "margin": PAIR}},
-            EMPTY,
-            "queries: all are of one, 'a'; need at least 2",
-        ),
-        ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
-        ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
-        (
-            "advantage_series",
-            {"a": VECTORS, "b": PAIRS["table"]},
-            EMPTY,
-            "got vectors, need one number a record",
-        ),
-    ],
+    ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
+    (
+        "compare_releases",
+        {"a": {"loss": PAIR, "margin": PAIR}},
+        EMPTY,
+        "queries: all are of one, 'a'; need at least 2",
+    ),
+    ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
+    ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
+    ("advantage_series", {"a": VECTORS, "b": PAIRS["table"]}, EMPTY, "got vectors, need one number a record"),
 )
 def test_what_is_wrong_is_said(ask: str, releases: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(MaceProblem, match=words):

@@ -1,7 +1,5 @@
 """Folders with files to ask about, in which this process is, in no pipeline and at no terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files to ask about: the service's own examples; and the command, in this process or as one of its own."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """A release with and without copies, a hold-out of another year, and what models say of their rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 from functools import cache
@@ -66,21 +64,12 @@ def forgotten(seed: int, mean: float) -> Table:
 def tables() -> dict[str, bytes]:
     scores = two_queries()
     files = {
-        "train": TRAIN,
-        "holdout": HOLDOUT,
-        "copied": COPIED,
-        "clean": CLEAN,
-        "older": SHIFTED,
-        "said_train": said(0, 12.0),
-        "said_holdout": SAID_OF_OTHERS,
-        "said_other": said(2, 2.0),
-        "forgotten": forgotten(10, 0.0),
-        "remembered": forgotten(11, 1.0),
-        "unseen": forgotten(12, 0.0),
-        "retained": forgotten(13, 2.0),
-        "two": scores,
+        "train": TRAIN, "holdout": HOLDOUT, "copied": COPIED, "clean": CLEAN, "older": SHIFTED,
+        "said_train": said(0, 12.0), "said_holdout": SAID_OF_OTHERS, "said_other": said(2, 2.0),
+        "forgotten": forgotten(10, 0.0), "remembered": forgotten(11, 1.0), "unseen": forgotten(12, 0.0),
+        "retained": forgotten(13, 2.0), "two": scores,
         "four": {**scores, "run": np.tile(np.arange(4), 250).tolist()},
-    }
+    }  # fmt: skip
     made = {f"{name}.csv": written(table) for name, table in files.items()}
     return made | {"signals.npz": signals(), "tokens.jsonl": tokens(), "runs.csv": runs().encode()}
 

@@ -1,7 +1,5 @@
 """``--cluster`` and ``--model`` in the shell: the service's answer, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -52,18 +50,16 @@ BY_CLUSTERS = [each for each in OPERATIONS if each.command and each.by_clusters]
 @pytest.mark.slow
 @each_case(
     "name, operation, options",
-    [
-        ("estimate", "advantage", {"score": "score", "cluster": "person,run"}),
-        *(
-            (
-                each.command,
-                each.name,
-                {"score": "score,other" if each.several else "score", "cluster": "person"}
-                | NEEDED.get(each.command, {}),
-            )
-            for each in BY_CLUSTERS
-        ),
-    ],
+    ("estimate", "advantage", {"score": "score", "cluster": "person,run"}),
+    *(
+        (
+            each.command,
+            each.name,
+            {"score": "score,other" if each.several else "score", "cluster": "person"}
+            | NEEDED.get(each.command, {}),
+        )
+        for each in BY_CLUSTERS
+    ),
 )
 def test_the_answer_is_the_services(scores: Path, name: str, operation: str, options: dict[str, str]) -> None:
     flags = [word for option, value in options.items() for word in (flag(option), value)]
@@ -94,12 +90,10 @@ def test_nobody_has_to_ask_to_be_warned(scores: Path) -> None:
 
 @each_case(
     "line, status",
-    [
-        ("gate --score score --max-advantage 0.2", 1),
-        ("gate --score score --max-advantage 0.9 --max-tpr 1 --at-fpr 0.1", 0),
-        ("gate --score score --metric f_beta --max 0.75", 3),
-        ("series --score score,other --max-advantage 0.15", 1),
-    ],
+    ("gate --score score --max-advantage 0.2", 1),
+    ("gate --score score --max-advantage 0.9 --max-tpr 1 --at-fpr 0.1", 0),
+    ("gate --score score --metric f_beta --max 0.75", 3),
+    ("series --score score,other --max-advantage 0.15", 1),
 )
 def test_a_decision_rests_on_the_clusters(scores: Path, line: str, status: int) -> None:
     done = typed(f"{line} scores.csv --cluster person")
@@ -111,18 +105,16 @@ def test_a_decision_rests_on_the_clusters(scores: Path, line: str, status: int) 
 
 @each_case(
     "line, words",
-    [
-        (
-            "gate scores.csv --score score --cluster person --max-advantage 0.2 --state run.json",
-            "cluster: does not go with --sequential",
-        ),
-        ("counts scores.csv --cluster person", "mace estimate, mace risk, mace metrics"),
-        ("counts scores.csv --cluster person", "--cluster"),
-        ("estimate scores.csv --score score --cluster nobody", "cluster: no column of the 5 has this name"),
-        ("estimate scores.csv --score score --cluster member", "one column is named for two of them"),
-        ("estimate scores.csv --score score --cluster person --unit run", "does not go with unit"),
-        ("estimate --members a.npy --nonmembers b.npy --cluster person", "needs one table with both sides"),
-    ],
+    (
+        "gate scores.csv --score score --cluster person --max-advantage 0.2 --state run.json",
+        "cluster: does not go with --sequential",
+    ),
+    ("counts scores.csv --cluster person", "mace estimate, mace risk, mace metrics"),
+    ("counts scores.csv --cluster person", "--cluster"),
+    ("estimate scores.csv --score score --cluster nobody", "cluster: no column of the 5 has this name"),
+    ("estimate scores.csv --score score --cluster member", "one column is named for two of them"),
+    ("estimate scores.csv --score score --cluster person --unit run", "does not go with unit"),
+    ("estimate --members a.npy --nonmembers b.npy --cluster person", "needs one table with both sides"),
 )
 def test_what_cannot_be_used_is_refused(scores: Path, line: str, words: str) -> None:
     for name in ("a.npy", "b.npy"):

@@ -1,7 +1,5 @@
 """`mace completion`: what the Tab key offers, asked of a real bash; and that every option is in every script."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

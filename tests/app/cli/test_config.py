@@ -1,7 +1,5 @@
 """`mace config`: every setting with its value, its origin and its meaning, and no secret."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path
@@ -58,13 +56,9 @@ def test_a_secret_is_never_printed() -> None:
 
 def test_the_file_it_prints_gives_the_same_settings(tmp_path: Path) -> None:
     given = {
-        "port": "9000",
-        "root_path": '/a"b\\c',
-        "cors_origins": "https://a.example,https://b.example",
-        "time_limit": "1.5",
-        "open_to_everyone": "true",
-        "api_key_file": str(tmp_path / "key"),
-    }
+        "port": "9000", "root_path": '/a"b\\c', "cors_origins": "https://a.example,https://b.example",
+        "time_limit": "1.5", "open_to_everyone": "true", "api_key_file": str(tmp_path / "key"),
+    }  # fmt: skip
     (tmp_path / "key").write_text(KEY)
     file = tmp_path / "mace.toml"
     file.write_text(config("--toml", **given).out)

@@ -1,7 +1,5 @@
 """Counts that were kept are asked about like scores; many files are one table; what is large is counted as it comes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -93,15 +91,10 @@ def test_counts_of_parts_are_asked_like_those_of_all(counts_file: Path) -> None:
 
 @each_case(
     "files, words",
-    [
-        (
-            "counts.json request.json",
-            "request.json: several JSON files are read together only if mace counts",
-        ),
-        ("counts.json counts.json --score x", "2 files of counts have no columns"),
-        ("counts.json bare.json", "shard 1 has no by_group"),
-        ("counts.json names.json", "cannot merge counts over"),
-    ],
+    ("counts.json request.json", "request.json: several JSON files are read together only if mace counts"),
+    ("counts.json counts.json --score x", "2 files of counts have no columns"),
+    ("counts.json bare.json", "shard 1 has no by_group"),
+    ("counts.json names.json", "cannot merge counts over"),
 )
 def test_files_that_do_not_go_together_are_one_line(counts_file: Path, files: str, words: str) -> None:
     (counts_file / "request.json").write_text('{"members": [0.5], "nonmembers": [0.2]}')
@@ -206,15 +199,13 @@ def test_folders_are_compared_as_files_are(parts: Path) -> None:
 
 @each_case(
     "files, said",
-    [
-        ("parts nofile.csv", "nofile.csv: no such file or folder"),
-        ("parts parts/a.csv", "parts/a.csv: is named twice"),
-        ("none*", "none*: matches no file"),
-        ("parts --format csv", "--format: of several files"),
-        ("parts --score lost", "a.csv: score: no column of the"),
-        ("parts --unit nobody", "a.csv: unit: no column of the"),
-        ("'s3://bucket/x?{bucket}'", "s3://bucket/x: cannot be read"),
-    ],
+    ("parts nofile.csv", "nofile.csv: no such file or folder"),
+    ("parts parts/a.csv", "parts/a.csv: is named twice"),
+    ("none*", "none*: matches no file"),
+    ("parts --format csv", "--format: of several files"),
+    ("parts --score lost", "a.csv: score: no column of the"),
+    ("parts --unit nobody", "a.csv: unit: no column of the"),
+    ("'s3://bucket/x?{bucket}'", "s3://bucket/x: cannot be read"),
 )
 def test_what_cannot_be_read_is_one_line(parts: Path, closed_bucket: str, files: str, said: str) -> None:
     problem = refused(f"estimate {files.format(bucket=closed_bucket)}")

@@ -1,7 +1,5 @@
 """`mace declare`, and `mace gate --declared`: what was written down is asked, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -35,13 +33,11 @@ def test_a_gate_takes_all_from_what_was_declared(folder: Path) -> None:
 @pytest.mark.slow
 @each_case(
     "line, words",
-    [
-        ("--max-advantage 0.95", "--max-advantage is not as it was declared"),
-        ("--seed 4", "seed is not as it was declared"),
-        ("--max-tpr 0.9 --at-fpr 0.01", "is not as it was declared"),
-        ("--score loss", "is not as it was declared"),
-        ("--state run.json", "does not go with a run of batches"),
-    ],
+    ("--max-advantage 0.95", "--max-advantage is not as it was declared"),
+    ("--seed 4", "seed is not as it was declared"),
+    ("--max-tpr 0.9 --at-fpr 0.01", "is not as it was declared"),
+    ("--score loss", "is not as it was declared"),
+    ("--state run.json", "does not go with a run of batches"),
 )
 def test_what_is_typed_otherwise_is_refused(line: str, words: str, folder: Path) -> None:
     typed(f"{DECLARE} --overwrite")
@@ -71,15 +67,13 @@ def test_a_signed_declaration_is_verified_and_an_edited_one_is_not(folder: Path)
 
 @each_case(
     "line, words",
-    [
-        ("declare plan.json", "give at least one of --max-advantage"),
-        ("declare plan.json --max-advantage 3", "--max-advantage"),
-        ("declare plan.txt --max-advantage 0.1", ".json"),
-        ("declare plan.json --max-advantage 0.1 --signing-key scores.csv", "holds no Ed25519 key"),
-        ("gate scores.csv --declared scores.csv", "is no declaration; mace declare writes one"),
-        ("gate scores.csv --declared absent.json", "No such file"),
-        ("gate scores.csv --declared request.json", "is none as mace declare writes it"),
-    ],
+    ("declare plan.json", "give at least one of --max-advantage"),
+    ("declare plan.json --max-advantage 3", "--max-advantage"),
+    ("declare plan.txt --max-advantage 0.1", ".json"),
+    ("declare plan.json --max-advantage 0.1 --signing-key scores.csv", "holds no Ed25519 key"),
+    ("gate scores.csv --declared scores.csv", "is no declaration; mace declare writes one"),
+    ("gate scores.csv --declared absent.json", "No such file"),
+    ("gate scores.csv --declared request.json", "is none as mace declare writes it"),
 )
 def test_what_declares_nothing_is_misuse(line: str, words: str, folder: Path) -> None:
     assert words in refused(line)

@@ -1,7 +1,5 @@
 """`mace demo`: a first answer and a first report, from nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

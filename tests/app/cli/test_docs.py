@@ -1,7 +1,5 @@
 """docs/cli.md keeps its word: what it shows is what the commands print."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

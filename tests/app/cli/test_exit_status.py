@@ -1,7 +1,5 @@
 """What a pipeline is told: 0 pass, 1 fail, 3 undecided, 2 misuse, by every command that judges something."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -158,15 +156,13 @@ def test_a_limit_in_a_request_counts_as_one_that_was_typed() -> None:
 
 @each_case(
     "answer, ended",
-    [
-        ({"verdict": {"decision": "pass"}, "claim": {"decision": "contradicted"}}, 1),
-        ({"verdict": {"decision": "inconclusive"}, "claim": {"decision": "not contradicted"}}, 3),
-        ({"verdict": {"decision": "inconclusive"}, "claim": {"decision": "contradicted"}}, 1),
-        ({"result": {"verdict": {"decision": "fail"}, "claim": None}}, 1),
-        ({"verdict": None, "claim": None}, 0),
-        ({"decision": "fail, or drift"}, 1),
-        ({"decision": None, "differs": False}, 0),
-    ],
+    ({"verdict": {"decision": "pass"}, "claim": {"decision": "contradicted"}}, 1),
+    ({"verdict": {"decision": "inconclusive"}, "claim": {"decision": "not contradicted"}}, 3),
+    ({"verdict": {"decision": "inconclusive"}, "claim": {"decision": "contradicted"}}, 1),
+    ({"result": {"verdict": {"decision": "fail"}, "claim": None}}, 1),
+    ({"verdict": None, "claim": None}, 0),
+    ({"decision": "fail, or drift"}, 1),
+    ({"decision": None, "differs": False}, 0),
 )
 def test_of_several_decisions_a_fail_counts_first_and_an_open_one_next(
     answer: dict[str, object], ended: int

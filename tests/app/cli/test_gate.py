@@ -1,7 +1,5 @@
 """`mace gate` as a pipeline meets it: its exit status, the files it writes, and what is thrown at it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -52,16 +50,14 @@ def test_a_file_of_results_that_is_a_folder_is_misuse_before_any_work(folder: Pa
 
 @each_case(
     "data",
-    [
-        b"",
-        b"\0" * 100,
-        b"{]",
-        b"score\n1\n2\n",
-        b"score,member\n" + b"nan,1\n" * 9,
-        b"score,member\n1,1\n2,0\n",
-        b"PAR1garbagePAR1",
-        b"\x1f\x8bgarbage",
-    ],
+    b"",
+    b"\0" * 100,
+    b"{]",
+    b"score\n1\n2\n",
+    b"score,member\n" + b"nan,1\n" * 9,
+    b"score,member\n1,1\n2,0\n",
+    b"PAR1garbagePAR1",
+    b"\x1f\x8bgarbage",
 )
 def test_what_cannot_be_read_is_misuse_too(folder: Path, data: bytes) -> None:
     (folder / "bad").write_bytes(data)
@@ -249,13 +245,11 @@ def test_a_run_takes_two_files_and_labels(empty: Path) -> None:
 @pytest.mark.slow
 @each_case(
     "options, words",
-    [
-        ("--max-advantage 0.3", "was begun with 0.2, which cannot change"),
-        ("--confidence 0.9", "was begun with 0.95"),
-        ("--planned 7000", "was begun with 10000"),
-        ("--max-tpr 0.3 --at-fpr 0.1", "--max-tpr: with --sequential, --max-advantage is judged"),
-        ("--no-sequential", "--no-sequential: does not go with --state"),
-    ],
+    ("--max-advantage 0.3", "was begun with 0.2, which cannot change"),
+    ("--confidence 0.9", "was begun with 0.95"),
+    ("--planned 7000", "was begun with 10000"),
+    ("--max-tpr 0.3 --at-fpr 0.1", "--max-tpr: with --sequential, --max-advantage is judged"),
+    ("--no-sequential", "--no-sequential: does not go with --state"),
 )
 def test_a_question_that_changes_is_refused(empty: Path, options: str, words: str) -> None:
     (empty / "run.json").unlink(missing_ok=True)
@@ -282,13 +276,11 @@ def test_a_file_that_is_no_run_is_refused_and_left_alone(empty: Path, content: s
 
 @each_case(
     "text, options, words",
-    [
-        (batch(1, 0.0), "", "--max-advantage: is required"),
-        (batch(1, 0.0, 9), "--max-advantage 0.1", "the first batch needs 10"),
-        ("score,member\n0.5,1\n", "--max-advantage 0.1", ""),
-        ("", "--max-advantage 0.1", "empty"),
-        (batch(1, 1.0), "--max-advantage 0.9 -o run.json", "are the same file"),
-    ],
+    (batch(1, 0.0), "", "--max-advantage: is required"),
+    (batch(1, 0.0, 9), "--max-advantage 0.1", "the first batch needs 10"),
+    ("score,member\n0.5,1\n", "--max-advantage 0.1", ""),
+    ("", "--max-advantage 0.1", "empty"),
+    (batch(1, 1.0), "--max-advantage 0.9 -o run.json", "are the same file"),
 )
 def test_a_first_look_that_cannot_be_is_refused(empty: Path, text: str, options: str, words: str) -> None:
     status, _, problem = look(text, options)

@@ -1,7 +1,5 @@
 """`mace gate` of several files: each judged by itself, one level for all, and one decision."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -42,11 +40,9 @@ def three(empty: Path) -> Path:
 
 @each_case(
     "files, status, decision",
-    [
-        ("pass.csv fail.parquet open.jsonl", 1, "fail"),
-        ("pass.csv open.jsonl", 3, "inconclusive"),
-        ("pass.csv copy/pass.csv", 0, "pass"),
-    ],
+    ("pass.csv fail.parquet open.jsonl", 1, "fail"),
+    ("pass.csv open.jsonl", 3, "inconclusive"),
+    ("pass.csv copy/pass.csv", 0, "pass"),
 )
 def test_all_pass_or_one_fails_or_it_is_open(three: Path, files: str, status: int, decision: str) -> None:
     (three / "copy").mkdir(exist_ok=True)
@@ -132,12 +128,8 @@ def test_a_kept_answer_is_shown_again_and_refused_where_its_files_say_something_
     assert typed("report kept.json").out == shown
 
     for change in (
-        {"decision": "pass"},
-        {"files": []},
-        {"files": [{}]},
-        {"confidence": "much"},
-        {"covers": ["x"]},
-    ):
+        {"decision": "pass"}, {"files": []}, {"files": [{}]}, {"confidence": "much"}, {"covers": ["x"]},
+    ):  # fmt: skip
         Path("changed.json").write_text(json.dumps(kept | change))
         assert refused("report changed.json").startswith("mace report: changed.json: not a complete answer")
     kept["files"][1]["answer"]["decision"] = "pass"
@@ -184,16 +176,14 @@ def test_groups_are_limited_within_each_file(folder: Path) -> None:
 
 @each_case(
     "line, words",
-    [
-        ("gate pass.csv ./pass.csv --max-advantage 0.1", "./pass.csv: is given twice"),
-        ("gate pass.csv none.csv --max-advantage 0.1", "none.csv: No such file"),
-        ("gate pass.csv bad.csv --max-advantage 0.1", "bad.csv: "),
-        ("gate pass.csv open.jsonl --max-advantage 0.1 --state run.json", "--state: is about one table"),
-        ("gate pass.csv open.jsonl --declared d.json", "--declared: is about one table"),
-        ("gate pass.csv open.jsonl --max-advantage 0.1 --confidence 2", "confidence"),
-        ("gate pass.csv open.jsonl", "max-advantage"),
-        ("gate pass.csv - --max-advantage 0.1 --sarif g.sarif", "--sarif: a result has to name a file"),
-    ],
+    ("gate pass.csv ./pass.csv --max-advantage 0.1", "./pass.csv: is given twice"),
+    ("gate pass.csv none.csv --max-advantage 0.1", "none.csv: No such file"),
+    ("gate pass.csv bad.csv --max-advantage 0.1", "bad.csv: "),
+    ("gate pass.csv open.jsonl --max-advantage 0.1 --state run.json", "--state: is about one table"),
+    ("gate pass.csv open.jsonl --declared d.json", "--declared: is about one table"),
+    ("gate pass.csv open.jsonl --max-advantage 0.1 --confidence 2", "confidence"),
+    ("gate pass.csv open.jsonl", "max-advantage"),
+    ("gate pass.csv - --max-advantage 0.1 --sarif g.sarif", "--sarif: a result has to name a file"),
 )
 def test_what_cannot_be_judged_is_said_in_a_line_and_nothing_is_written(
     three: Path, line: str, words: str

@@ -1,7 +1,5 @@
 """`mace import`, and `--from`: another tool's result to scores in any form, and to a verdict in one command."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -62,16 +60,14 @@ def test_without_a_file_to_write_csv_goes_to_the_next_command(results: Path) -> 
 @pytest.mark.slow
 @each_case(
     "line, status",
-    [
-        ("gate leakpro.json --from leakpro --max-advantage 0.1", 1),
-        ("gate jax_privacy.npz --from jax-privacy --max-advantage 0.9", 0),
-        ("estimate privacy_meter.npz --from privacy-meter", 0),
-        ("report sacro_ml.npz --from sacro-ml", 0),
-        ("risk art.npz --from art", 0),
-        ("metrics tf_privacy.npz --from tf-privacy --metrics accuracy", 0),
-        ("audit privacyguard.json --from privacyguard --claimed-epsilon 9 --claimed-delta 0.01", 0),
-        ("counts tf_privacy_losses.npz --from tf-privacy", 0),
-    ],
+    ("gate leakpro.json --from leakpro --max-advantage 0.1", 1),
+    ("gate jax_privacy.npz --from jax-privacy --max-advantage 0.9", 0),
+    ("estimate privacy_meter.npz --from privacy-meter", 0),
+    ("report sacro_ml.npz --from sacro-ml", 0),
+    ("risk art.npz --from art", 0),
+    ("metrics tf_privacy.npz --from tf-privacy --metrics accuracy", 0),
+    ("audit privacyguard.json --from privacyguard --claimed-epsilon 9 --claimed-delta 0.01", 0),
+    ("counts tf_privacy_losses.npz --from tf-privacy", 0),
 )
 def test_one_command_imports_and_asks(results: Path, line: str, status: int) -> None:
     command, file, _, tool, *options = line.split()
@@ -103,41 +99,30 @@ def test_a_report_is_called_like_the_file_that_was_read(results: Path) -> None:
 
 @each_case(
     "line, words",
-    [
-        (
-            "import leakpro_counts.json",
-            "mace import: leakpro_counts.json: LeakPro's summary, without the score of",
-        ),
-        (
-            "import leakpro.json --from jax-privacy",
-            "--from: this is LeakPro's result, not JAX-Privacy's; name leakpro",
-        ),
-        ("import leakpro.json --from leak-pro", "--from: leak-pro is none of leakpro, privacy-meter, "),
-        ("gate sacro_ml.json --from sacro-ml --max-advantage 0.1", "in report_arrays_"),
-        ("import leakpro.json -o scores.xlsx", "scores.xlsx: the answer is written as .csv, .parquet, "),
-        ("import leakpro.json -o leakpro.npz", "is there already; --overwrite replaces it"),
-        ("import nowhere.json", "nowhere.json: No such file or directory"),
-        ("import .", "is a folder"),
-        (
-            "estimate --members art.npz --nonmembers art.npz --from art",
-            "--from: reads both sides of one file",
-        ),
-        (
-            "estimate art.npz art_rule.npz --from art",
-            "--from: reads one file; mace import makes a table of each",
-        ),
-        (
-            "estimate art.npz --format npz --from art",
-            "--from: reads both sides of one file, and tells its format",
-        ),
-        ("model --train a.csv --holdout b.csv --from art", "--from is not an option"),
-        ("gate leakpro.json --max-advantage 0.1", "is a result of LeakPro's: --from leakpro reads it"),
-        (
-            "gate privacy_meter.npz --max-advantage 0.1",
-            "is a result of ML Privacy Meter's: --from privacy-meter",
-        ),
-        ("import attack_result_average_dp.npz", "several models into this file"),
-    ],
+    (
+        "import leakpro_counts.json",
+        "mace import: leakpro_counts.json: LeakPro's summary, without the score of",
+    ),
+    (
+        "import leakpro.json --from jax-privacy",
+        "--from: this is LeakPro's result, not JAX-Privacy's; name leakpro",
+    ),
+    ("import leakpro.json --from leak-pro", "--from: leak-pro is none of leakpro, privacy-meter, "),
+    ("gate sacro_ml.json --from sacro-ml --max-advantage 0.1", "in report_arrays_"),
+    ("import leakpro.json -o scores.xlsx", "scores.xlsx: the answer is written as .csv, .parquet, "),
+    ("import leakpro.json -o leakpro.npz", "is there already; --overwrite replaces it"),
+    ("import nowhere.json", "nowhere.json: No such file or directory"),
+    ("import .", "is a folder"),
+    ("estimate --members art.npz --nonmembers art.npz --from art", "--from: reads both sides of one file"),
+    ("estimate art.npz art_rule.npz --from art", "--from: reads one file; mace import makes a table of each"),
+    (
+        "estimate art.npz --format npz --from art",
+        "--from: reads both sides of one file, and tells its format",
+    ),
+    ("model --train a.csv --holdout b.csv --from art", "--from is not an option"),
+    ("gate leakpro.json --max-advantage 0.1", "is a result of LeakPro's: --from leakpro reads it"),
+    ("gate privacy_meter.npz --max-advantage 0.1", "is a result of ML Privacy Meter's: --from privacy-meter"),
+    ("import attack_result_average_dp.npz", "several models into this file"),
 )
 def test_what_cannot_be_read_is_one_line_with_a_remedy(results: Path, line: str, words: str) -> None:
     shutil.copy("art.npz", "leakpro.npz")

@@ -1,7 +1,5 @@
 """Options of gate, model and synthetic out of `mace.toml` or `pyproject.toml`: what is typed wins, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -81,21 +79,19 @@ def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
 
 @each_case(
     "name, text, words",
-    [
-        ("mace.toml", "max-advantag = 0.1", "max-advantag: is not an option; did you mean max-advantage?"),
-        ("mace.toml", "workers = 7", "workers: is not an option; settings of the service stand in a file of"),
-        ("mace.toml", "[gat]\nprior = 0.1", "gat is none of gate, model, synthetic; did you mean gate?"),
-        ("mace.toml", "[model]\nscore = 'loss'", "model.score: is not an option"),
-        ("mace.toml", "prior = 0.1\n[gate.estimator]\nbins = 9", "gate.estimator: need a text, a number"),
-        ("mace.toml", "max-tpr = 0.1\nmax_tpr = 0.2", "max_tpr: is given twice"),
-        ("mace.toml", "prior = [[0.1]]", "prior: need a text, a number, true, false, or a list"),
-        ("mace.toml", "prior = 2026-01-01", "prior: need a text, a number, true, false, or a list"),
-        ("mace.toml", "prior = []", "prior: need a text, a number, true, false, or a list"),
-        ("mace.toml", "prior = ", "mace.toml: is not TOML: "),
-        ("mace.toml", "\x00", "mace.toml: is not TOML: "),
-        ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
-        ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
-    ],
+    ("mace.toml", "max-advantag = 0.1", "max-advantag: is not an option; did you mean max-advantage?"),
+    ("mace.toml", "workers = 7", "workers: is not an option; settings of the service stand in a file of"),
+    ("mace.toml", "[gat]\nprior = 0.1", "gat is none of gate, model, synthetic; did you mean gate?"),
+    ("mace.toml", "[model]\nscore = 'loss'", "model.score: is not an option"),
+    ("mace.toml", "prior = 0.1\n[gate.estimator]\nbins = 9", "gate.estimator: need a text, a number"),
+    ("mace.toml", "max-tpr = 0.1\nmax_tpr = 0.2", "max_tpr: is given twice"),
+    ("mace.toml", "prior = [[0.1]]", "prior: need a text, a number, true, false, or a list"),
+    ("mace.toml", "prior = 2026-01-01", "prior: need a text, a number, true, false, or a list"),
+    ("mace.toml", "prior = []", "prior: need a text, a number, true, false, or a list"),
+    ("mace.toml", "prior = ", "mace.toml: is not TOML: "),
+    ("mace.toml", "\x00", "mace.toml: is not TOML: "),
+    ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
+    ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
 )
 def test_what_is_wrong_with_a_file_is_misuse_that_names_it(
     name: str, text: str, words: str, folder: Path

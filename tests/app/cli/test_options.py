@@ -1,7 +1,5 @@
 """Options of the shell: their values have the types of the question, and each is given once."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.cli.commands import QUESTIONS, THEORY

@@ -1,7 +1,5 @@
 """What a pipeline reads of the audits of models, releases and texts, as it does of a gate."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The questions of the shell, asked in this process: the service's answers, from any file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle
@@ -40,19 +38,17 @@ def service(operation: str, **query: str) -> Any:
 @pytest.mark.slow
 @each_case(
     "line, operation, query",
-    [
-        (
-            "estimate scores.csv --max-advantage 0.1 --estimator threshold",
-            "advantage",
-            {"max_advantage": "0.1", "estimator.kind": "threshold"},
-        ),
-        (
-            "estimate scores.csv --metric f_beta --beta 2",
-            "advantage",
-            {"metric.preset": "f_beta", "metric.beta": "2"},
-        ),
-        ("compare scores.csv --score score,loss", "compare", {"score": "score,loss"}),
-    ],
+    (
+        "estimate scores.csv --max-advantage 0.1 --estimator threshold",
+        "advantage",
+        {"max_advantage": "0.1", "estimator.kind": "threshold"},
+    ),
+    (
+        "estimate scores.csv --metric f_beta --beta 2",
+        "advantage",
+        {"metric.preset": "f_beta", "metric.beta": "2"},
+    ),
+    ("compare scores.csv --score score,loss", "compare", {"score": "score,loss"}),
 )
 def test_the_answer_is_the_services(folder: Path, line: str, operation: str, query: dict[str, str]) -> None:
     assert answer(line) == service(operation, **query)
@@ -228,16 +224,14 @@ def test_large_files_are_counted_before_they_are_compared(
 
 @each_case(
     "line, said",
-    [
-        ("scores.csv plain.npy", "plain.npy: an array of one dimension is no table"),
-        ("plain.npy", "members: an array of one dimension needs --member-count N"),
-        ("nofile.csv", "nofile.csv: No such file or directory"),
-        (".", "bad.csv: score: row 1 is text"),
-        ("empty.csv", "empty.csv: empty"),
-        ("rubbish.csv", "rubbish.csv: "),
-        ("bad.csv", "bad.csv: score: row 1 "),
-        ("wide.csv", "wide.csv: "),
-    ],
+    ("scores.csv plain.npy", "plain.npy: an array of one dimension is no table"),
+    ("plain.npy", "members: an array of one dimension needs --member-count N"),
+    ("nofile.csv", "nofile.csv: No such file or directory"),
+    (".", "bad.csv: score: row 1 is text"),
+    ("empty.csv", "empty.csv: empty"),
+    ("rubbish.csv", "rubbish.csv: "),
+    ("bad.csv", "bad.csv: score: row 1 "),
+    ("wide.csv", "wide.csv: "),
 )
 def test_what_is_wrong_with_a_file_is_said(folder: Path, line: str, said: str) -> None:
     """What is wrong with a line stands in the transcripts of tests/goldens."""

@@ -1,7 +1,5 @@
 """Answers as files and as reports: every form, from scores and from kept answers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -146,13 +144,11 @@ def test_a_request_is_still_a_request(folder: Path) -> None:
 @pytest.mark.slow
 @each_case(
     "spoiled, said",
-    [
-        ({"result": None}, "mace: result: "),
-        ({"band": [{"fpr": 0.5}]}, "band.0.tpr: field required"),
-        ({"sentence": 7}, "sentence: input should be a valid string"),
-        ({"warnings": "none"}, "warnings: input should be a valid list"),
-        ({"risk": ["cells", "none"]}, "mace: risk: "),
-    ],
+    ({"result": None}, "mace: result: "),
+    ({"band": [{"fpr": 0.5}]}, "band.0.tpr: field required"),
+    ({"sentence": 7}, "sentence: input should be a valid string"),
+    ({"warnings": "none"}, "warnings: input should be a valid list"),
+    ({"risk": ["cells", "none"]}, "mace: risk: "),
 )
 def test_a_kept_answer_that_was_tampered_with_is_refused(
     folder: Path, kept: Path, spoiled: dict[str, object], said: str
@@ -181,14 +177,12 @@ def test_a_kept_answer_that_cannot_be_shown_is_refused(folder: Path, kept: Path,
 
 @each_case(
     "text, said",
-    [
-        ('{"sentence": ' + "[" * 100_000, "kept.json: "),
-        ('{"sentence": "a", "provenance": NaN}', "no answer of mace's: it holds NaN"),
-        ('{"sentence": "a", "baseline": 1e999}', "no answer of mace's: it holds NaN, or a number beyond"),
-        ('{"sentence": "a", "provenance": {}}', "not a complete answer of mace"),
-        ('{"sentence": "cut off', "kept.json: "),
-        ('["sentence", "provenance"]', "kept.json: "),
-    ],
+    ('{"sentence": ' + "[" * 100_000, "kept.json: "),
+    ('{"sentence": "a", "provenance": NaN}', "no answer of mace's: it holds NaN"),
+    ('{"sentence": "a", "baseline": 1e999}', "no answer of mace's: it holds NaN, or a number beyond"),
+    ('{"sentence": "a", "provenance": {}}', "not a complete answer of mace"),
+    ('{"sentence": "cut off', "kept.json: "),
+    ('["sentence", "provenance"]', "kept.json: "),
 )
 def test_what_only_looks_like_an_answer_is_refused_in_a_line(empty: Path, text: str, said: str) -> None:
     (empty / "kept.json").write_text(text)
@@ -212,16 +206,14 @@ def test_a_chart_alone_is_smaller_than_all_and_a_card_shorter_than_the_report(fo
 @pytest.mark.slow
 @each_case(
     "name",
-    [
-        "<script>alert(1)<",
-        "=cmd|' C calc'!A0",
-        "\u202etxt.erocs",
-        "-rf",
-        "a b;$(touch pwned)'\"",
-        "\x1b[31mred\n",
-        "n" * 200,
-        os.fsdecode(b"\xff\xfe"),
-    ],
+    "<script>alert(1)<",
+    "=cmd|' C calc'!A0",
+    "\u202etxt.erocs",
+    "-rf",
+    "a b;$(touch pwned)'\"",
+    "\x1b[31mred\n",
+    "n" * 200,
+    os.fsdecode(b"\xff\xfe"),
 )
 def test_a_hostile_file_name_stands_in_a_report_as_text(folder: Path, name: str) -> None:
     scores = folder / f"{name}.csv"

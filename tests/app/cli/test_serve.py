@@ -1,7 +1,5 @@
 """`mace serve` as an operator runs it: a process, its port, its output, its signals and its exit status."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -153,11 +151,9 @@ def serve(line: str = "", **settings: str) -> Done:
 
 @each_case(
     "line, why",
-    [
-        ("--port 70000", "--port: Input should be less than or equal to 65535"),
-        ("--port http", "--port: Input should be a valid integer"),
-        ("--host 0.0.0.0", "the host is not an address of this machine alone, and there is no key"),
-    ],
+    ("--port 70000", "--port: Input should be less than or equal to 65535"),
+    ("--port http", "--port: Input should be a valid integer"),
+    ("--host 0.0.0.0", "the host is not an address of this machine alone, and there is no key"),
 )
 def test_options_that_cannot_be_used_are_refused_by_their_names(line: str, why: str) -> None:
     done = serve(line)

@@ -1,7 +1,5 @@
 """`mace shadows`: from an archive of signals to scores, a line for each query, and one verdict over all."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The command as others meet it: a process with pipes, terminals and signals, which does what it does in this one."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -57,11 +55,9 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
 @pytest.mark.slow
 @each_case(
     "line",
-    [
-        "gate scores.csv --max-advantage 0.1 -o gate.json --overwrite",
-        "gate scores.csv --max-advantage 0.9 --json",
-        "estimat",
-    ],
+    "gate scores.csv --max-advantage 0.1 -o gate.json --overwrite",
+    "gate scores.csv --max-advantage 0.9 --json",
+    "estimat",
 )
 def test_a_process_ends_and_prints_as_the_command_does_here(folder: Path, line: str) -> None:
     here = typed(line)
@@ -187,11 +183,9 @@ UNREAD = "exec 2> >(exec true); wait $!"
 @needs_full
 @each_case(
     "stderr, line, status",
-    [
-        *((stderr, "config --no-such-option", 2) for stderr in (FULL, GONE)),
-        *((stderr, "gate nowhere.csv --max-advantage 0.1", 2) for stderr in (FULL, GONE)),
-        (UNREAD, "gate scores.csv --max-advantage 0.9", 0),
-    ],
+    *((stderr, "config --no-such-option", 2) for stderr in (FULL, GONE)),
+    *((stderr, "gate nowhere.csv --max-advantage 0.1", 2) for stderr in (FULL, GONE)),
+    (UNREAD, "gate scores.csv --max-advantage 0.9", 0),
 )
 def test_a_standard_error_that_takes_nothing_changes_no_status(
     folder: Path, stderr: str, line: str, status: int

@@ -1,7 +1,5 @@
 """Two files, one a side, are read as one table of both sides would be: the same answer, or the same refusal."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -17,14 +15,9 @@ from tests.macekit.decoding.support import table_bytes
 pytestmark = pytest.mark.usefixtures("quick")
 
 SUFFIXES = {
-    CSV: "csv",
-    NDJSON: "jsonl",
-    NPY: "npy",
-    NPZ: "npz",
-    ARROW: "arrows",
-    ARROW_FILE: "feather",
+    CSV: "csv", NDJSON: "jsonl", NPY: "npy", NPZ: "npz", ARROW: "arrows", ARROW_FILE: "feather",
     PARQUET: "parquet",
-}
+}  # fmt: skip
 RNG = np.random.default_rng(8)
 N = 40
 
@@ -138,14 +131,11 @@ def test_what_was_understood_of_each_file_is_said(empty: Path) -> None:
 
     assert apart == [
         {
-            "role": "members",
-            "name": "m.csv",
-            "kind": "integers",
-            "distinct": 40,
+            "role": "members", "name": "m.csv", "kind": "integers", "distinct": 40,
             "notes": ["blanks around values dropped"],
         },
         {"role": "nonmembers", "name": "n.npy", "kind": "integers", "distinct": 5, "notes": []},
-    ]
+    ]  # fmt: skip
     assert [each["name"] for each in rows] == ["rows.csv: 0", "rows.csv: 1"] * 2
 
 
@@ -155,20 +145,14 @@ def columns_read(line: str) -> Any:
 
 @each_case(
     "suffix, text, said",
-    [
-        ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are numbers"),
-        (
-            "csv",
-            "score\n1\n#N/A\n",
-            "n.csv: score: row 1 is text, but others are numbers; write one kind, leave",
-        ),
-        ("csv", 'score\n0.5\n""\n', "n.csv: score: row 1 is missing"),
-        ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
-        ("csv", "nan\n0.5\n", "n.csv: score: row 0 is missing"),
-        ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
-        ("json", "{}", "n.json: a JSON request holds both sides"),
-        ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
-    ],
+    ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are numbers"),
+    ("csv", "score\n1\n#N/A\n", "n.csv: score: row 1 is text, but others are numbers; write one kind, leave"),
+    ("csv", 'score\n0.5\n""\n', "n.csv: score: row 1 is missing"),
+    ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
+    ("csv", "nan\n0.5\n", "n.csv: score: row 0 is missing"),
+    ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
+    ("json", "{}", "n.json: a JSON request holds both sides"),
+    ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
 )
 def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(
     empty: Path, suffix: str, text: str, said: str

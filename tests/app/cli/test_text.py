@@ -1,7 +1,5 @@
 """`mace text`: from the log-probabilities of tokens, line by line, to scores that every question takes."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -131,15 +129,11 @@ def test_one_score_for_each_document(folder: Path, how: str) -> None:
 def test_minkpp_and_fields_to_keep(folder: Path) -> None:
     records = [
         {
-            "logprobs": [-1.0, -5.0],
-            "mean": [-2.0, -2.0],
-            "std": [1.0, 1.5],
-            "split": "train",
-            "source": "web",
-            "x": [],
+            "logprobs": [-1.0, -5.0], "mean": [-2.0, -2.0], "std": [1.0, 1.5], "split": "train",
+            "source": "web", "x": [],
         },
         {"std": [2.0], "mean": [-3.0], "logprobs": [-1], "split": "test", "source": "book", "y": 1},
-    ]
+    ]  # fmt: skip
     Path("in.jsonl").write_text(lines(*records))
 
     assert typed("text in.jsonl out.jsonl --keep source --share 0.5").status == 0
@@ -207,11 +201,9 @@ def test_what_is_wrong_is_named_by_its_line(folder: Path, content: str, said: st
 
 @each_case(
     "line, said",
-    [
-        ("tokens.jsonl out.xlsx", "the answer is written as .json, .html, .md, .csv"),
-        ("tokens.jsonl out.jsonl --by person", "line 1: person: is asked for and missing"),
-        ("tokens.jsonl out.jsonl --keep logprobs,nobody", "line 1: nobody: is asked for and missing"),
-    ],
+    ("tokens.jsonl out.xlsx", "the answer is written as .json, .html, .md, .csv"),
+    ("tokens.jsonl out.jsonl --by person", "line 1: person: is asked for and missing"),
+    ("tokens.jsonl out.jsonl --keep logprobs,nobody", "line 1: nobody: is asked for and missing"),
 )
 def test_a_field_or_a_form_that_is_not_there_is_said(folder: Path, line: str, said: str) -> None:
     assert said in failed(line)

@@ -1,7 +1,5 @@
 """`mace theory`: every question of theory from a shell, from every form of file, printed so that its limits hold."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

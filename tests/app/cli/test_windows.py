@@ -1,7 +1,5 @@
 """Commands that read, write and draw answer where there is no Unix; the service says in one line where it runs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,24 +1,22 @@
 """Questions for the tests of the routes, in every format, and how they are sent."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
-import io
 import json
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import csv, parquet
 
 from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from tests.app.running import PATIENCE, Answer, Running, children, until
+from tests.macekit.decoding.support import arrow_bytes, npy_bytes, npz_bytes
 
 Floats = NDArray[np.float64]
 
@@ -39,43 +37,19 @@ def table(members: Floats, nonmembers: Floats, **columns: object) -> pa.Table:
     return pa.table({"score": np.concatenate([members, nonmembers]), "member": inside, **columns})
 
 
-def as_csv(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    csv.write_csv(given, sink)
-    return sink.getvalue()
-
-
-def as_lines(given: pa.Table) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in given.to_pylist()).encode()
+as_arrow = arrow_bytes
+as_csv, as_lines, as_parquet = (partial(arrow_bytes, media_type=each) for each in (CSV, NDJSON, PARQUET))
 
 
 def as_npy(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    np.save(sink, np.column_stack([given["score"].to_numpy(), given["member"].to_numpy()]))
-    return sink.getvalue()
+    return npy_bytes(np.column_stack([given["score"].to_numpy(), given["member"].to_numpy()]))
 
 
 def as_npz(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
     columns = {name: given[name].to_numpy(zero_copy_only=False) for name in given.column_names}
-    kinds = {
-        name: column.astype(str) if column.dtype.kind == "O" else column for name, column in columns.items()
-    }
-    np.savez(sink, **kinds)
-    return sink.getvalue()
-
-
-def as_arrow(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, given.schema) as writer:
-        writer.write_table(given)
-    return sink.getvalue()
-
-
-def as_parquet(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    parquet.write_table(given, sink)
-    return sink.getvalue()
+    return npz_bytes(
+        {name: each.astype(str) if each.dtype.kind == "O" else each for name, each in columns.items()}
+    )
 
 
 TABLES = {CSV: as_csv, NDJSON: as_lines, NPY: as_npy, NPZ: as_npz, ARROW: as_arrow, PARQUET: as_parquet}

@@ -1,7 +1,5 @@
 """What a named key opens, how much of it, and until when."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import UTC, datetime, timedelta
@@ -24,14 +22,10 @@ from tests.cases import each_case
 BODY = {"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 9]}
 PAST = datetime.now(UTC) - timedelta(days=1)
 FILE: list[tuple[str, dict[str, Any]]] = [
-    ("ask", {}),
-    ("shards", {"scope": ("counts",)}),
-    ("prometheus", {"scope": ("metrics",)}),
-    ("former", {"expires": PAST}),
-    ("slow", {"requests_per_minute": 2}),
-    ("small", {"largest_body": 50}),
+    ("ask", {}), ("shards", {"scope": ("counts",)}), ("prometheus", {"scope": ("metrics",)}),
+    ("former", {"expires": PAST}), ("slow", {"requests_per_minute": 2}), ("small", {"largest_body": 50}),
     ("one", {"at_once": 1}),
-]
+]  # fmt: skip
 
 
 def key(name: str, **limits: Any) -> Key:

@@ -1,7 +1,5 @@
 """An address is what it says, as a proxy in front reads it; and the service goes by its own names alone."""
 
-from __future__ import annotations
-
 from tests.app.running import Running
 from tests.cases import each_case
 
@@ -40,14 +38,12 @@ def test_any_other_host_is_refused_except_by_probes(service: Running, host: str)
 
 @each_case(
     "target, expected",
-    [
-        ("http://mace.example", 200),
-        ("HTTP://[::1]:80", 200),
-        ("http://somebody@mace.example:80", 200),
-        ("http://evil.example", 400),
-        ("http://mace.example.evil.example", 400),
-        ("http://mace.example@evil.example", 400),
-    ],
+    ("http://mace.example", 200),
+    ("HTTP://[::1]:80", 200),
+    ("http://somebody@mace.example:80", 200),
+    ("http://evil.example", 400),
+    ("http://mace.example.evil.example", 400),
+    ("http://mace.example@evil.example", 400),
 )
 def test_a_target_that_names_its_host_is_held_to_it_whatever_the_header_says(
     service: Running, target: str, expected: int

@@ -1,7 +1,5 @@
 """What arrives that is not HTTP, on real sockets: the answer is a problem, and nothing behind it is obeyed."""
 
-from __future__ import annotations
-
 import json
 import socket
 
@@ -85,13 +83,11 @@ SMUGGLED = b"GET /version HTTP/1.1\r\n" + LAST + b"\r\n"
 
 @each_case(
     "headers",
-    [
-        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
-        b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
-        b"Transfer-Encoding : chunked\r\n",
-        b"Transfer-Encoding: xchunked\r\n",
-        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
-    ],
+    b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+    b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+    b"Transfer-Encoding : chunked\r\n",
+    b"Transfer-Encoding: xchunked\r\n",
+    b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
 )
 def test_a_request_behind_one_of_doubtful_length_is_not_obeyed(service: Running, headers: bytes) -> None:
     assert problem(service.send(POST + headers + b"\r\n0\r\n\r\n" + SMUGGLED)) == (400, "bad-request")

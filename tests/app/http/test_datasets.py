@@ -1,7 +1,5 @@
 """Datasets that a request names: below the folder of the data, or its address in a bucket, and nothing beside it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -125,14 +123,12 @@ def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
 
 @each_case(
     "name, status",
-    [
-        ("**/" * 400 + "x", 400),
-        ("**/" * 1100 + "x", 400),
-        ("**/" * 31 + "x", 422),
-        ("*a" * 127 + "/x", 422),
-        ("*a" * 200, 422),
-        ("a/" * 31 + "x", 422),
-    ],
+    ("**/" * 400 + "x", 400),
+    ("**/" * 1100 + "x", 400),
+    ("**/" * 31 + "x", 422),
+    ("*a" * 127 + "/x", 422),
+    ("*a" * 200, 422),
+    ("a/" * 31 + "x", 422),
 )
 def test_a_pattern_of_many_parts_holds_no_worker(service: Running, name: str, status: int) -> None:
     began = time.monotonic()
@@ -145,14 +141,12 @@ def test_a_pattern_of_many_parts_holds_no_worker(service: Running, name: str, st
 
 @each_case(
     "query, body, said",
-    [
-        ("data=all.csv", b"{}", "a body came beside it"),
-        ("data=all.csv&data=run=1", b"", "is given twice"),
-        ("data=all.csv&score=none", b"", "no column of the 3 has this name"),
-        ("data=run=*&score=none", b"", "no column of the 4 has this name"),
-        ("data=run=*&score=loss&member=is_train&prior=2", b"", "prior"),
-        ("data=run=*&score=loss&member=is_train&nonsense=2", b"", "a field is not known"),
-    ],
+    ("data=all.csv", b"{}", "a body came beside it"),
+    ("data=all.csv&data=run=1", b"", "is given twice"),
+    ("data=all.csv&score=none", b"", "no column of the 3 has this name"),
+    ("data=run=*&score=none", b"", "no column of the 4 has this name"),
+    ("data=run=*&score=loss&member=is_train&prior=2", b"", "prior"),
+    ("data=run=*&score=loss&member=is_train&nonsense=2", b"", "a field is not known"),
 )
 def test_what_is_wrong_with_a_question_about_a_dataset_is_said(
     service: Running, query: str, body: bytes, said: str

@@ -1,7 +1,5 @@
 """Answers before the whole body has come, and to clients that close their side, over real sockets."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 from collections.abc import Mapping

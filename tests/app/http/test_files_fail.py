@@ -1,7 +1,5 @@
 """What becomes of a service whose audit file or file of keys fails, by a real process, real files and real signals."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

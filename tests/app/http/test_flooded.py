@@ -1,7 +1,5 @@
 """More small requests than can be answered, over real sockets: probes are, and the rest are told to come back."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """A real service that signs: no state that was forged, edited, rewound or sent twice draws a signed answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from copy import deepcopy

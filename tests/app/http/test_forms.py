@@ -4,8 +4,6 @@ The bytes of each form of each operation are goldens (tests/goldens): here are s
 in pixels are drawn here alone, from what the goldens have as SVG.
 """
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from itertools import cycle
@@ -136,12 +134,10 @@ def test_a_brief_answer_is_part_of_the_answer_and_asked_for_by_either_name(servi
 
 @each_case(
     "query, accept, status, field",
-    [
-        ("detail=short", JSON, 422, "detail"),
-        ("detail=brief&detail=brief", JSON, 422, "detail"),
-        ("detail=brief", HTML, 422, "detail"),
-        ("", f"{BRIEF};q=0, text/x-none", 406, "Accept"),
-    ],
+    ("detail=short", JSON, 422, "detail"),
+    ("detail=brief&detail=brief", JSON, 422, "detail"),
+    ("detail=brief", HTML, 422, "detail"),
+    ("", f"{BRIEF};q=0, text/x-none", 406, "Accept"),
 )
 def test_what_is_no_detail_is_refused(
     query: str, accept: str, status: int, field: str, service: Running

@@ -1,7 +1,5 @@
 """What every request passes before its route."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable
@@ -118,15 +116,13 @@ def test_what_no_route_fits_is_not_found(crossroads: TestClient, path: str) -> N
 
 @each_case(
     "path, root, status",
-    [
-        ("/healthz", "", 200),
-        ("/p/healthz", "/p", 200),
-        ("/healthz", "/p", 200),
-        ("/p/version", "/p", 401),
-        ("/phealthz", "/p", 401),
-        ("/p", "/p", 401),
-        ("/p/healthz", "", 404),
-    ],
+    ("/healthz", "", 200),
+    ("/p/healthz", "/p", 200),
+    ("/healthz", "/p", 200),
+    ("/p/version", "/p", 401),
+    ("/phealthz", "/p", 401),
+    ("/p", "/p", 401),
+    ("/p/healthz", "", 404),
 )
 def test_the_path_below_the_proxys_is_what_counts(
     client: TestClient, below: TestClient, path: str, root: str, status: int

@@ -1,7 +1,5 @@
 """Clients that mean harm, or are merely slow, over real sockets: nobody else waits for them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -18,16 +16,14 @@ SLOW_LABEL = "x" * 9_000
 
 @each_case(
     "question",
-    [
-        {"members": list(range(1650)), "nonmembers": list(range(800, 2450)), "query": "discrete"},
-        {"members": [1.0], "nonmembers": [2.0], "metric": "precision"},
-        {"members": ["a", "b"], "nonmembers": ["a"]},
-        {"members": [1.0], "nonmembers": [2.0], "groups": [SLOW_LABEL, "b"]},
-        {"members": [1.0], "nonmembers": [2.0], "units": ["a", "b"]},
-        {"members": [[1.0, 2.0]], "nonmembers": [[1.0, 2.0]]},
-        {"counts": {"members": [1], "nonmembers": [10**12]}},
-        {"members": [1.0], "nonmembers": [2.0], "estimator": {"kind": "learned"}},
-    ],
+    {"members": list(range(1650)), "nonmembers": list(range(800, 2450)), "query": "discrete"},
+    {"members": [1.0], "nonmembers": [2.0], "metric": "precision"},
+    {"members": ["a", "b"], "nonmembers": ["a"]},
+    {"members": [1.0], "nonmembers": [2.0], "groups": [SLOW_LABEL, "b"]},
+    {"members": [1.0], "nonmembers": [2.0], "units": ["a", "b"]},
+    {"members": [[1.0, 2.0]], "nonmembers": [[1.0, 2.0]]},
+    {"counts": {"members": [1], "nonmembers": [10**12]}},
+    {"members": [1.0], "nonmembers": [2.0], "estimator": {"kind": "learned"}},
 )
 @each_case("comma, colon", [(",", ":"), (" , ", " : ")])
 def test_a_small_body_that_may_be_slow_goes_to_a_worker(

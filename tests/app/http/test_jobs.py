@@ -1,7 +1,5 @@
 """Answers that are fetched later: where, how long, by whom, and what becomes of what nobody fetches."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -183,13 +181,11 @@ def test_what_goes_wrong_later_is_the_answer(usual: Waiting) -> None:
 
 @each_case(
     "headers, body, status",
-    [
-        ({"Prefer": "respond-async, wait=60"}, BODY, 200),
-        ({"Prefer": "respond-async"}, b'{"members": [1]}', 422),
-        ({"Prefer": "respond-async"}, b"{", 400),
-        ({"Prefer": "respond-async", "Content-Type": "text/plain"}, BODY, 415),
-        ({"Prefer": "return=minimal"}, BODY, 200),
-    ],
+    ({"Prefer": "respond-async, wait=60"}, BODY, 200),
+    ({"Prefer": "respond-async"}, b'{"members": [1]}', 422),
+    ({"Prefer": "respond-async"}, b"{", 400),
+    ({"Prefer": "respond-async", "Content-Type": "text/plain"}, BODY, 415),
+    ({"Prefer": "return=minimal"}, BODY, 200),
 )
 def test_what_is_quick_comes_at_once(
     service: Running, headers: dict[str, str], body: bytes, status: int
@@ -222,12 +218,9 @@ def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_
 ) -> None:
     (worker,) = workers_of(brief)
     lines = (
-        "POST /v1/advantage HTTP/1.1",
-        "Host: mace",
-        "Content-Type: application/json",
-        f"Content-Length: {len(BODY)}",
-        "Prefer: respond-async, wait=600",
-    )
+        "POST /v1/advantage HTTP/1.1", "Host: mace", "Content-Type: application/json",
+        f"Content-Length: {len(BODY)}", "Prefer: respond-async, wait=600",
+    )  # fmt: skip
     with socket.create_connection(("127.0.0.1", brief.port), timeout=30.0) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode() + BODY)
         until(lambda: post(brief).status == 429)  # the one place of a client is taken
@@ -543,20 +536,13 @@ def test_a_full_queue_refuses_at_once_and_what_nobody_can_fetch_does_not_hold_up
     assert time.monotonic() - since < 20
 
 
-@pytest.mark.parametrize(
-    ("lines", "seconds"),
-    [
-        ([], None),
-        (["return=minimal"], None),
-        (["respond-async"], USUAL_WAIT),
-        (["Respond-Async, wait=10"], 10.0),
-        (["wait=0", "respond-async"], 0.0),
-        (["respond-async; wait = 5"], 5.0),
-        (["respond-async, wait=-1"], USUAL_WAIT),
-        (["respond-async, wait=x, wait=\u0663"], USUAL_WAIT),
-        (["respond-async, wait=99999999999999999999"], LONGEST_WAIT),
-    ],
-)
+@pytest.mark.parametrize(("lines", "seconds"), [
+    ([], None), (["return=minimal"], None), (["respond-async"], USUAL_WAIT),
+    (["Respond-Async, wait=10"], 10.0), (["wait=0", "respond-async"], 0.0),
+    (["respond-async; wait = 5"], 5.0), (["respond-async, wait=-1"], USUAL_WAIT),
+    (["respond-async, wait=x, wait=\u0663"], USUAL_WAIT),
+    (["respond-async, wait=99999999999999999999"], LONGEST_WAIT),
+])  # fmt: skip
 def test_what_a_client_prefers(lines: list[str], seconds: float | None) -> None:
     headers = Headers(raw=[(b"prefer", line.encode("latin-1", "replace")) for line in lines])
 

@@ -1,7 +1,5 @@
 """A short run of `benchmarks/load.py`: nobody is cut off, nothing stays behind. Times are the long run's business."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys

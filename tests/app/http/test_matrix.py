@@ -1,7 +1,5 @@
 """MACE's eight estimates over HTTP: {histogram, KDE} x {optimal, individual} x {accuracy, generalized}."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -107,15 +105,13 @@ TEXTS = {"members": ["a", "b"] * 9, "nonmembers": ["b"] * 9}
 @each_case("question", ["individual-risk", "metrics"])
 @each_case(
     "estimator, sides, field",
-    [
-        ({"kind": "kde", "bandwidth": 0}, {}, "estimator.bandwidth"),
-        ({"kind": "kde", "bandwidth": -1.0}, {}, "estimator.bandwidth"),
-        ({"kind": "kde", "bandwidth": "thin"}, {}, "estimator.bandwidth"),
-        ({"kind": "histogram", "bandwidth": "scott"}, {}, "estimator.bandwidth"),
-        ({"kind": "kde"}, TEXTS, "estimator.kind"),
-        ({"kind": "spline"}, {}, "estimator.kind"),
-        ({"bandwidth": 0.1}, {}, "estimator.bandwidth"),
-    ],
+    ({"kind": "kde", "bandwidth": 0}, {}, "estimator.bandwidth"),
+    ({"kind": "kde", "bandwidth": -1.0}, {}, "estimator.bandwidth"),
+    ({"kind": "kde", "bandwidth": "thin"}, {}, "estimator.bandwidth"),
+    ({"kind": "histogram", "bandwidth": "scott"}, {}, "estimator.bandwidth"),
+    ({"kind": "kde"}, TEXTS, "estimator.kind"),
+    ({"kind": "spline"}, {}, "estimator.kind"),
+    ({"bandwidth": 0.1}, {}, "estimator.bandwidth"),
 )
 def test_what_no_estimate_can_be_made_of_is_refused_by_name(
     service: Running, question: str, estimator: Body, sides: Body, field: str

@@ -1,7 +1,5 @@
 """Every method that ``/v1/methods`` names can be asked for as it says, and answers where it says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A system that has no room for a file and few descriptors to give, and a real service: what waits, what does not."""
 
-from __future__ import annotations
-
 import resource
 import socket
 from collections.abc import Iterator

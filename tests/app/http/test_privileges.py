@@ -1,7 +1,5 @@
 """What a real service gives up: cores, looks from outside, the key in its environment, the rights of its workers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Clients that are slow, silent or many, over real sockets: whoever sends at a usual pace is answered meanwhile."""
 
-from __future__ import annotations
-
 import http.client
 import select
 import socket

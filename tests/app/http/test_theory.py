@@ -1,7 +1,5 @@
 """Questions of theory over a real socket: every example, every form of array, one typed problem for each mistake."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

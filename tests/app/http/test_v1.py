@@ -1,7 +1,5 @@
 """The operations over a real socket: one answer, whatever the format, the compression and the way it is sent."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json
@@ -26,17 +24,10 @@ from tests.app.http.asked import ENCODERS, TABLES, as_csv, as_json, ok, post, ta
 from tests.app.running import Running
 
 OPTIONS: dict[str, Any] = {
-    "prior": 0.3,
-    "confidence": 0.9,
-    "seed": 7,
-    "max_advantage": 0.45,
-    "claimed_epsilon": 1.5,
-    "claimed_delta": 1e-6,
-    "operating_points": [0.05, 0.2],
-    "metric": {"preset": "f_beta", "beta": 2},
-    "estimator": {"kind": "kde", "bandwidth": 0.3},
-    "query": "continuous",
-}
+    "prior": 0.3, "confidence": 0.9, "seed": 7, "max_advantage": 0.45, "claimed_epsilon": 1.5,
+    "claimed_delta": 1e-6, "operating_points": [0.05, 0.2], "metric": {"preset": "f_beta", "beta": 2},
+    "estimator": {"kind": "kde", "bandwidth": 0.3}, "query": "continuous",
+}  # fmt: skip
 SPELT = (
     "prior=0.3&confidence=0.9&seed=7&max_advantage=0.45&claimed_epsilon=1.5&claimed_delta=1e-6"
     "&operating_points=0.05,0.2&metric.preset=f_beta&metric.beta=2&estimator.kind=kde&estimator.bandwidth=0.3"
@@ -219,15 +210,10 @@ def test_targets_are_answered_in_their_order(service: Running) -> None:
 
 
 HOSTILE = [
-    "=cmd|' /C calc'!A0",
-    "@SUM(1+1)*cmd",
-    "<script>alert(1)</script>",
-    "</title><img src=x onerror=alert(1)>",
-    "\u202egnirts\u202c",
-    "العربية",
-    'a"b\\c\n\r\t\u0001\u2028',
+    "=cmd|' /C calc'!A0", "@SUM(1+1)*cmd", "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>", "\u202egnirts\u202c", "العربية", 'a"b\\c\n\r\t\u0001\u2028',
     "x" * 1000,
-]
+]  # fmt: skip
 
 
 def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running) -> None:

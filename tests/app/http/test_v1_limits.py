@@ -1,7 +1,5 @@
 """What is refused over a real socket, what is cut short, and that the service goes on as if nothing had been."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import json
@@ -79,14 +77,12 @@ def test_a_body_that_expands_beyond_its_limit_is_refused(media_type: str, path: 
 
 @each_case(
     "headers, status, slug",
-    [
-        ({"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
-        ({"Content-Type": ""}, 415, "unsupported-media-type"),
-        ({"Content-Type": JSON, "Content-Encoding": "br"}, 415, "unsupported-media-type"),
-        ({"Content-Type": JSON, "Content-Encoding": "gzip, gzip"}, 415, "unsupported-media-type"),
-        ({"Content-Type": JSON, "Accept": "image/gif"}, 406, "not-acceptable"),
-        ({"Content-Type": JSON, "Accept": "application/json;q=0"}, 406, "not-acceptable"),
-    ],
+    ({"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
+    ({"Content-Type": ""}, 415, "unsupported-media-type"),
+    ({"Content-Type": JSON, "Content-Encoding": "br"}, 415, "unsupported-media-type"),
+    ({"Content-Type": JSON, "Content-Encoding": "gzip, gzip"}, 415, "unsupported-media-type"),
+    ({"Content-Type": JSON, "Accept": "image/gif"}, 406, "not-acceptable"),
+    ({"Content-Type": JSON, "Accept": "application/json;q=0"}, 406, "not-acceptable"),
 )
 def test_formats_that_are_not_known_are_refused(
     headers: dict[str, str], status: int, slug: str, service: Running

@@ -1,7 +1,5 @@
 """The guide below /docs/guide: its files as they were built, its policy, and what is said where it was not built."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256

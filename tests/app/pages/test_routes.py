@@ -1,7 +1,5 @@
 """The addresses of the pages, over the test client: what is sent, how it is kept, and what it allows."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

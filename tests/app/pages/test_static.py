@@ -1,7 +1,5 @@
 """The files of the pages: whole, as their manifest says, and named for their content."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Databases for the tests of replicas, each with the role that docs/operations.md names: it owns its schema alone."""
 
-from __future__ import annotations
-
 import psycopg
 
 PASSWORD = "hunter2-of-the-store"

@@ -1,7 +1,5 @@
 """Two real services that share a real PostgreSQL: what begins at one goes on at the other, whatever ends meanwhile."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -88,15 +86,10 @@ def replica(folder: Path, name: str, address: str) -> Iterator[Running]:
     own = folder / name
     own.mkdir(exist_ok=True)
     settings = {
-        "store": address,
-        "data": str(folder),
-        "inline_limit": "0",
-        "keys_file": str(folder / "keys.toml"),
-        "signing_key_file": str(folder / "key.pem"),
-        "audit_file": str(own / "audit"),
-        "spool_limit": str(64 * MIB),
-        "drain_limit": "5",
-    }
+        "store": address, "data": str(folder), "inline_limit": "0", "keys_file": str(folder / "keys.toml"),
+        "signing_key_file": str(folder / "key.pem"), "audit_file": str(own / "audit"),
+        "spool_limit": str(64 * MIB), "drain_limit": "5",
+    }  # fmt: skip
     with ready(own, ("-c", REPLICA.format(folder=str(folder))), anew=True, **settings) as found:
         yield found
 
@@ -396,13 +389,10 @@ def test_without_the_store_what_needs_it_is_refused_and_all_comes_back_by_itself
             answer
             for service in both
             for answer in (
-                post(service, {**LATER, **MINE}),
-                post(service, SLOW),
-                service.ask(place, headers=MINE),
-                service.ask(f"{place}/result", headers=MINE),
-                service.ask(place, "DELETE", headers=MINE),
+                post(service, {**LATER, **MINE}), post(service, SLOW), service.ask(place, headers=MINE),
+                service.ask(f"{place}/result", headers=MINE), service.ask(place, "DELETE", headers=MINE),
             )
-        ]
+        ]  # fmt: skip
         alive = [service.ask("/healthz").status for service in both]
         pair.go()  # what was under way comes to its end without the store
         plain = [post(service, MINE).status for service in both]

@@ -1,7 +1,5 @@
 """The statements of the store, against a real PostgreSQL: what they keep under many hands, and a slow twin of each."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections import Counter

@@ -1,7 +1,5 @@
 """A log that nobody reads, over real pipes: requests are answered, and what was dropped is counted."""
 
-from __future__ import annotations
-
 import os
 import signal
 from fcntl import F_SETPIPE_SZ, fcntl

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import io
 import json
@@ -140,12 +138,10 @@ def test_the_level_is_the_least_that_is_written(written: Written) -> None:
 
 @each_case(
     "status, operation, level",
-    [
-        (200, "advantage", "info"),
-        (422, "advantage", "info"),
-        (503, "advantage", "warning"),
-        (500, "none", "error"),
-    ],
+    (200, "advantage", "info"),
+    (422, "advantage", "info"),
+    (503, "advantage", "warning"),
+    (500, "none", "error"),
 )
 def test_a_mistake_of_ours_is_an_error_and_a_full_queue_a_warning(
     written: Written, status: int, operation: str, level: str

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 

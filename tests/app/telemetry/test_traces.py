@@ -1,7 +1,5 @@
 """Spans, as a collector receives them: a real one, as small as it can be."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys
@@ -72,13 +70,9 @@ def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None
     assert path == "/v1/traces"
     assert span.name == "POST /v1/advantage"
     assert attributes(span) == {
-        "http.request.method": "POST",
-        "http.response.status_code": 200,
-        "http.route": "/v1/advantage",
-        "mace.operation": "advantage",
-        "mace.records": 800,
-        "mace.request_id": "r-1",
-    }
+        "http.request.method": "POST", "http.response.status_code": 200, "http.route": "/v1/advantage",
+        "mace.operation": "advantage", "mace.records": 800, "mace.request_id": "r-1",
+    }  # fmt: skip
     assert attributes(resource.resource)["service.name"] == "mace"
 
 

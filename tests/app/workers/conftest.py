@@ -1,7 +1,5 @@
 """One pool for the many tests that need nothing special of it: each must leave it whole."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager

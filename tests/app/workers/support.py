@@ -1,7 +1,5 @@
 """Pools for these tests, real ones; and waiting without sleeping for a fixed time."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import os

@@ -1,7 +1,5 @@
 """What is under way is counted, and whoever is refused learns when to come back."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections import Counter

@@ -1,7 +1,5 @@
 """A worker that a body has taken over: what it can still do to the machine, tried by a real one."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -1,7 +1,5 @@
 """Bodies arrive within limits, at a pace, and for clients that are still there; whatever happens, nothing is left."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -151,12 +149,9 @@ ENDINGS: dict[str, tuple[str, Callable[[], Receive], dict[str, str], tuple[bool,
     "stops later": ("upload-stalled", lambda: then(b"x" * 2 * PACE, never), {}, BOTH),
     "trickles": ("upload-stalled", lambda: endless(b"x", pause=0.01), {}, BOTH),
     "shorter than declared": (
-        "incomplete-body",
-        lambda: request(b"x" * 10),
-        {"content-length": "11"},
-        (False,),
+        "incomplete-body", lambda: request(b"x" * 10), {"content-length": "11"}, (False,),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow

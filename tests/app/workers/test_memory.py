@@ -1,7 +1,5 @@
 """The memory limit of a process, in processes of their own: a limit that was set cannot be taken back."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Whatever becomes of one job, the pool has all its workers for the next."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,5 @@
 """System calls that a worker gives up: each goes well, or fails for its arguments, before; and is forbidden after."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

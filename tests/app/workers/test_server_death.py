@@ -1,7 +1,5 @@
 """Workers live no longer than the server, and no shorter."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Turns go round, and who has most gives way, but never to somebody who would then have more."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

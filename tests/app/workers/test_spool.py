@@ -1,7 +1,5 @@
 """Bodies that are held are counted, wherever the system lets them lie."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

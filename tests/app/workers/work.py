@@ -1,7 +1,5 @@
 """What workers perform in these tests: each operation is one way in which a job can go."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time

@@ -18,40 +18,25 @@ def chance_by_enumeration(right: float, n1: int, n0: int, prior: float, a: float
     below, above = max(0.0, (a - prior) / (1 - prior)), max(0.0, 1 - (1 - a) / prior)
     total = 0.0
     for k, m in product(range(n0 + 1), range(n1 + 1)):
-        weight = (
-            comb(n0, k)
-            * below**k
-            * (1 - below) ** (n0 - k)
-            * comb(n1, m)
-            * above**m
-            * (1 - above) ** (n1 - m)
-        )
+        weight = comb(n0, k) * below**k * (1 - below) ** (n0 - k)
+        weight *= comb(n1, m) * above**m * (1 - above) ** (n1 - m)
         ways = reached = 0
         for order in product((0, 1), repeat=n0 - k + n1 - m):
             if sum(order) != n1 - m:
                 continue
             ways += 1
             sides = [0] * k + list(order) + [1] * m
-            best = max(
-                prior * sum(sides[cut:]) / n1 + (1 - prior) * sides[:cut].count(0) / n0
-                for cut in range(len(sides) + 1)
-            )
+            cuts = range(len(sides) + 1)
+            best = max(prior * sum(sides[c:]) / n1 + (1 - prior) * sides[:c].count(0) / n0 for c in cuts)
             reached += best >= right - 1e-12
         total += weight * reached / ways
     return total
 
 
-@each_case(
-    "n1, n0, prior, a, right",
-    [
-        (4, 4, 0.5, 0.5, 0.75),
-        (4, 4, 0.5, 0.7, 0.875),
-        (3, 6, 1 / 3, 0.7, 8 / 9),
-        (3, 5, 0.5, 0.6, 0.8),
-        (5, 3, 0.3, 0.75, 0.86),
-        (2, 6, 0.8, 0.85, 0.9),
-    ],
-)
+@each_case("n1, n0, prior, a, right", [
+    (4, 4, 0.5, 0.5, 0.75), (4, 4, 0.5, 0.7, 0.875), (3, 6, 1 / 3, 0.7, 8 / 9), (3, 5, 0.5, 0.6, 0.8),
+    (5, 3, 0.3, 0.75, 0.86), (2, 6, 0.8, 0.85, 0.9),
+])  # fmt: skip
 def test_the_chance_of_the_best_cut_is_that_of_every_order(n1, n0, prior, a, right) -> None:
     """Counted one by one; by reflection only where every record weighs the same."""
     expected = chance_by_enumeration(right, n1, n0, prior, a)
@@ -97,10 +82,8 @@ def test_ties_and_more_records_only_lower_it_and_what_has_no_order_or_costs_much
 
 def test_no_direction_is_preferred() -> None:
     counts = Counts.of([2, 3, 9], [9, 5, 1], edges=[0.0, 1.0])
-    ways = (
-        Counts.of(counts.members[::-1], counts.nonmembers[::-1], edges=[0.0, 1.0]),
-        Counts.of(counts.nonmembers, counts.members, edges=[0.0, 1.0]),
-    )
+    sides = ((counts.members[::-1], counts.nonmembers[::-1]), (counts.nonmembers, counts.members))
+    ways = [Counts.of(*each, edges=[0.0, 1.0]) for each in sides]
 
     ends = {best_cut(each, 0.5).lower(0.025) for each in (counts, *ways)}
     assert np.ptp(list(ends)) < 1e-12

@@ -105,10 +105,8 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(world) ->
 @pytest.mark.slow
 @each_case(
     "world, prior, n1, n0",
-    [
-        *((identical(), *design) for design in ((0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100))),
-        *((scale(2.0), *design) for design in ((0.5, 100, 100), (0.9, 30, 170))),
-    ],
+    *((identical(), *design) for design in ((0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100))),
+    *((scale(2.0), *design) for design in ((0.5, 100, 100), (0.9, 30, 170))),
 )
 def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(world, prior, n1, n0) -> None:
     rng, runs, misses = np.random.default_rng(11), 50, np.zeros(2)
@@ -154,14 +152,10 @@ def test_the_upper_ends_are_seldom_below_the_truth(shift, prior, n1, n0) -> None
 @each_case(
     "r, q, n1, n0, prior",
     [  # study T-B6: plugging in the selected rule's variance misses 22-46% here
-        (0.5, 0.05, 200, 200, 0.1),
-        (0.5, 0.05, 2000, 20, 0.1),
-        (0.1, 0.001, 500, 500, 0.02),
-        (0.02, 0.0, 100, 100, 0.1),
-        (0.95, 0.05, 20, 400, 0.5),
-        (0.7, 0.3, 50, 1000, 0.5),
+        (0.5, 0.05, 200, 200, 0.1), (0.5, 0.05, 2000, 20, 0.1), (0.1, 0.001, 500, 500, 0.02),
+        (0.02, 0.0, 100, 100, 0.1), (0.95, 0.05, 20, 400, 0.5), (0.7, 0.3, 50, 1000, 0.5),
     ],
-)
+)  # fmt: skip
 def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) -> None:
     rng, runs = np.random.default_rng(13), 250
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
@@ -220,10 +214,8 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
     counts = by_rank(Scores.of(a, b))
     above = 1000 - np.concatenate([[0], np.cumsum(counts.members)])
     below = np.concatenate([[0], np.cumsum(counts.nonmembers)])
-    every = max(
-        weighted_accuracy_upper(above, 1000, below, 400, prior, ALPHA).max(),
-        weighted_accuracy_upper(1000 - above, 1000, 400 - below, 400, prior, ALPHA).max(),
-    )
+    ways = ((above, 1000, below, 400), (1000 - above, 1000, 400 - below, 400))
+    every = max(weighted_accuracy_upper(*each, prior, ALPHA).max() for each in ways)
 
     bound = changes_upper(counts, prior, ALPHA, 1)
 
@@ -232,10 +224,8 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
 
 def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle_and_a_seed_repeats() -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(19), 300, 300))).coarsen(8)
-    one, five, again = (
-        [validate(counts, 0.5, seed, shuffles).at(ALPHA).lower for seed in range(60)]
-        for shuffles in (1, 5, 5)
-    )
+    ends = ([validate(counts, 0.5, seed, n).at(ALPHA).lower for seed in range(60)] for n in (1, 5, 5))
+    one, five, again = ends
 
     assert np.std(five) < 0.75 * np.std(one)
     assert five == again

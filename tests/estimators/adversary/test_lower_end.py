@@ -20,9 +20,7 @@ from tests.oracles import most_misses
     [(20, 20, 0.5), (24, 60, 0.5), (300, 300, 0.5), (800, 200, 0.5), (3000, 3000, 0.5), (300, 100, 0.3)],
 )
 @pytest.mark.parametrize("kind", ["smooth", "ties", "comb"])
-def test_an_answer_is_the_same_by_the_negative_score_the_other_side_and_any_order(
-    n1, n0, prior, kind
-) -> None:
+def test_an_answer_is_the_same_by_the_negative_score_the_other_side_and_any_order(n1, n0, prior, kind):
     rng = np.random.default_rng(n1)
     members, nonmembers = rng.normal(0.5, 1, n1), rng.normal(0, 1, n0)
     if kind == "ties":

@@ -20,17 +20,10 @@ from tests.oracles import most_misses
 
 
 @pytest.mark.slow
-@each_case(
-    "world",
-    [
-        "9 narrow leaks",
-        "20 narrow leaks",
-        "sine, 49 crossings",
-        "lattice of 60",
-        "lattice of 1,000",
-        "near whole numbers",
-    ],
-)
+@each_case("world", [
+    "9 narrow leaks", "20 narrow leaks", "sine, 49 crossings", "lattice of 60", "lattice of 1,000",
+    "near whole numbers",
+])  # fmt: skip
 def test_no_pass_that_neighbours_on_the_same_records_refute(world) -> None:
     """TRUTH: a score of truth .40 was certified at [.063, .109] and passed a limit of .15."""
     (draw, truth), ends = MANY[world], []
@@ -110,10 +103,8 @@ def test_what_chance_gains_is_as_the_table_says() -> None:
 def test_a_declared_class_is_not_widened_by_evidence_but_warned_of() -> None:
     members, nonmembers = MANY["9 narrow leaks"][0](np.random.default_rng(5), 3000)
     scores = Scores.of(members, nonmembers)
-    cut, few, more = (
-        advantage(scores, target=target)
-        for target in (ThresholdTarget(), CellsTarget(changes=0), CellsTarget(changes=128))
-    )
+    targets = ThresholdTarget(), CellsTarget(changes=0), CellsTarget(changes=128)
+    cut, few, more = (advantage(scores, target=target) for target in targets)
 
     assert (cut.class_rejected, cut.upper) == (True, 1.0)
     assert "class_rejected" in {each.code for each in cut.cautions}
@@ -141,9 +132,7 @@ def test_of_a_million_records_one_order_says_what_four_say() -> None:
     rng = np.random.default_rng(3)
     place = rng.random((2, 1_300_000)) * 200.0
     shares = np.where(np.floor(place) % 2 == np.array([[0], [1]]), 0.6, 0.4)
-    scores = [
-        side[rng.random(side.size) < share][:600_000] for side, share in zip(place, shares, strict=True)
-    ]
+    scores = [side[rng.random(side.size) < s][:600_000] for side, s in zip(place, shares, strict=True)]
     fine = finest(Scores.of(*scores))
     assert fine.n_records >= ONE_ORDER
 

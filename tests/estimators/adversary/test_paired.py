@@ -23,11 +23,8 @@ def limit_of_a_mean(
     centre = np.clip(sums / n, -CENTRE, CENTRE)
     variance = (weight**2 * (squares - 2 * centre * sums + n * centre**2)).sum(axis=0)
     guard = z * weight.max()
-    return (
-        (weight * sums).sum(axis=0)
-        - SHIFT * z * guard
-        - z * np.sqrt(np.maximum(variance, 0) + WIDEN * guard**2)
-    )
+    error = z * np.sqrt(np.maximum(variance, 0) + WIDEN * guard**2)
+    return (weight * sums).sum(axis=0) - SHIFT * z * guard - error
 
 
 @each_case("n", [10, 30, 100])
@@ -37,9 +34,8 @@ def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n, alpha) -> Non
     only_first, only_second = (each.ravel() for each in np.mgrid[: n + 1, : n + 1])
     possible = only_first + only_second <= n
     a, c = only_first[possible], only_second[possible]
-    limits = limit_of_a_mean(
-        (a - c)[None], (a + c)[None], np.array([[n]]), np.array([[1.0 / n]]), norm.isf(alpha)
-    )
+    differ, several, weight = (a - c)[None], (a + c)[None], np.array([[1.0 / n]])
+    limits = limit_of_a_mean(differ, several, np.array([[n]]), weight, norm.isf(alpha))
     ways = gammaln(n + 1) - gammaln(a + 1) - gammaln(c + 1) - gammaln(n - a - c + 1)
     worst = 0.0
     for differ, share in product(
@@ -62,9 +58,7 @@ def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
     weight = np.array([[prior], [1 - prior]]) / n
     least = {0: np.inf, 1: np.inf, 7: np.inf}
     for guess in product((0, 1), repeat=7):
-        d = np.take_along_axis(DIFFERENCES[:, :, None, :], np.array(guess)[None, None, :, None], axis=3)[
-            ..., 0
-        ]
+        d = np.take_along_axis(DIFFERENCES[:, :, None], np.array(guess)[None, None, :, None], axis=3)[..., 0]
         sums, squares = ((tables * power).sum(axis=(1, 2))[:, None] for power in (d, d**2))
         value = float(limit_of_a_mean(sums, squares, n, weight, z)[0])
         changes = sum(x != y for x, y in pairwise(guess))
@@ -98,14 +92,10 @@ def optimal(shift: float, prior: float) -> float:
 
 
 WORLDS = [
-    (100, 100, 0.5, 0.5, 0.5, 0.999),
-    (150, 150, 0.5, 0.0, 0.0, 0.5),
-    (150, 150, 0.5, 3.0, 0.2, 0.0),
-    (100, 100, 0.5, 7.0, 0.0, 0.5),
-    (30, 360, 0.5, 0.8, 0.5, 0.9),
-    (40, 360, 0.1, 1.5, 1.2, 0.9),
+    (100, 100, 0.5, 0.5, 0.5, 0.999), (150, 150, 0.5, 0.0, 0.0, 0.5), (150, 150, 0.5, 3.0, 0.2, 0.0),
+    (100, 100, 0.5, 7.0, 0.0, 0.5), (30, 360, 0.5, 0.8, 0.5, 0.9), (40, 360, 0.1, 1.5, 1.2, 0.9),
     (100, 100, 0.5, 1.0, 1.0, -0.9),
-]
+]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -126,11 +116,9 @@ def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, sec
 @pytest.mark.slow
 @each_case(
     "n1, n0, prior, first, second, alike, most",
-    [
-        (1000, 1000, 0.5, 0.5, 0.3, 0.9, 0.9),
-        (1000, 1000, 0.5, 1.0, 1.0, 0.99, 0.7),
-        (200, 2000, 0.5, 0.8, 0.5, 0.9, 0.9),
-    ],
+    (1000, 1000, 0.5, 0.5, 0.3, 0.9, 0.9),
+    (1000, 1000, 0.5, 1.0, 1.0, 0.99, 0.7),
+    (200, 2000, 0.5, 0.8, 0.5, 0.9, 0.9),
 )
 def test_the_more_alike_two_scores_are_the_narrower_their_difference(
     n1, n0, prior, first, second, alike, most

@@ -73,10 +73,8 @@ def test_at_most_two_fifths_of_a_side_teach_few_rows_of_wide_vectors_and_a_side_
     wide = PilotDraw(0)
     wide.add(np.zeros((300, MOST_BYTES // 800)), np.arange(300) < 150)
 
-    assert (len(pilot.members), len(pilot.nonmembers)) == (
-        int(0.4 * member.sum()),
-        int(0.4 * (~member).sum()),
-    )
+    taught = len(pilot.members), len(pilot.nonmembers)
+    assert taught == (int(0.4 * member.sum()), int(0.4 * (~member).sum()))
     assert len(wide.pilot().members) == 60
     many = PilotDraw(0)
     many.add(np.zeros((500, MOST_BYTES // 800)), np.arange(500) < 250)

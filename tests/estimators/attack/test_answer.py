@@ -61,16 +61,14 @@ def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
 @pytest.mark.slow
 @each_case(
     "rule, expected",
-    [
-        (ThresholdRule(0.5), lambda m, n: (m >= 0.5, n >= 0.5)),
-        (ThresholdRule(0.5, "below"), lambda m, n: (m <= 0.5, n <= 0.5)),
-        (TopRule(), lambda m, n: beyond(m, n, len(m))),
-        (TopRule(10), lambda m, n: beyond(m, n, 10)),
-        (TopRule(10, "below"), lambda m, n: beyond(-m, -n, 10)),
-        (QuantileRule(0.5), lambda m, n: beyond(m, n, 250)),
-        (QuantileRule(0.9, "nonmembers"), lambda m, n: (m >= np.sort(n)[-20], n >= np.sort(n)[-20])),
-        (QuantileRule(0.1, "members", "below"), lambda m, n: (m <= np.sort(m)[29], n <= np.sort(m)[29])),
-    ],
+    (ThresholdRule(0.5), lambda m, n: (m >= 0.5, n >= 0.5)),
+    (ThresholdRule(0.5, "below"), lambda m, n: (m <= 0.5, n <= 0.5)),
+    (TopRule(), lambda m, n: beyond(m, n, len(m))),
+    (TopRule(10), lambda m, n: beyond(m, n, 10)),
+    (TopRule(10, "below"), lambda m, n: beyond(-m, -n, 10)),
+    (QuantileRule(0.5), lambda m, n: beyond(m, n, 250)),
+    (QuantileRule(0.9, "nonmembers"), lambda m, n: (m >= np.sort(n)[-20], n >= np.sort(n)[-20])),
+    (QuantileRule(0.1, "members", "below"), lambda m, n: (m <= np.sort(m)[29], n <= np.sort(m)[29])),
 )
 def test_each_rule_accuses_whom_it_says(rule, expected) -> None:
     scores = normal(300, 200)
@@ -227,31 +225,28 @@ def beside_the_truth(
 HALF, SURE = [0.5, 1.0] * 8, [0.0, 1.0] * 8
 
 
-@each_case(
-    "ask, field, text",
-    [
-        (lambda: attack_advantage(Scores.of(HALF, SURE), GuessRule()), "members", "members: need guesses"),
-        (lambda: attack_advantage(Scores.of(SURE, HALF), GuessRule()), "nonmembers", "nonmembers: need guesses"),
-        (lambda: attack_advantage(Scores.of(["yes", "no"] * 8, ["yes", "no"] * 8), GuessRule()), "members",
-         "true or false"),
-        (lambda: attack_advantage(Scores.of(["a", "b"] * 8, ["a", "b"] * 8), ThresholdRule(0.0)), "members",
-         "threshold cuts numbers, got text"),
-        (lambda: attack_advantage(Scores.of([[0.0, 1.0]] * 8, [[0.0, 1.0]] * 8), TopRule()), "members",
-         "top cuts one number a record"),
-        (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(32)), "rule.records", "got 32 of 32 records"),
-        (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.99)), "rule.quantile", "leaves 0 of 32"),
-        (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.01, "members", "below")), "rule.quantile",
-         "leaves 0 of 16 records"),
-        (lambda: attack_advantage(Counts.of([5, 5], [5, 5])), "data", r"data: got Counts, need Scores\.of"),
-        (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(), seed=-1), "seed", None),
-        (lambda: ThresholdRule(float("nan")), "threshold", None),
-        (lambda: ThresholdRule("1"), "threshold", None),
-        (lambda: ThresholdRule(1.0, "left"), "side", None),
-        (lambda: TopRule(0), "records", None),
-        (lambda: QuantileRule(1.0), "quantile", None),
-        (lambda: QuantileRule(0.5, "everybody"), "of", None),
-    ],
-)  # fmt: skip
+@each_case("ask, field, text", [
+    (lambda: attack_advantage(Scores.of(HALF, SURE), GuessRule()), "members", "members: need guesses"),
+    (lambda: attack_advantage(Scores.of(SURE, HALF), GuessRule()), "nonmembers", "nonmembers: need guesses"),
+    (lambda: attack_advantage(Scores.of(["yes", "no"] * 8, ["yes", "no"] * 8), GuessRule()), "members",
+     "true or false"),
+    (lambda: attack_advantage(Scores.of(["a", "b"] * 8, ["a", "b"] * 8), ThresholdRule(0.0)), "members",
+     "threshold cuts numbers, got text"),
+    (lambda: attack_advantage(Scores.of([[0.0, 1.0]] * 8, [[0.0, 1.0]] * 8), TopRule()), "members",
+     "top cuts one number a record"),
+    (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(32)), "rule.records", "got 32 of 32 records"),
+    (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.99)), "rule.quantile", "leaves 0 of 32"),
+    (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.01, "members", "below")), "rule.quantile",
+     "leaves 0 of 16 records"),
+    (lambda: attack_advantage(Counts.of([5, 5], [5, 5])), "data", r"data: got Counts, need Scores\.of"),
+    (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(), seed=-1), "seed", None),
+    (lambda: ThresholdRule(float("nan")), "threshold", None),
+    (lambda: ThresholdRule("1"), "threshold", None),
+    (lambda: ThresholdRule(1.0, "left"), "side", None),
+    (lambda: TopRule(0), "records", None),
+    (lambda: QuantileRule(1.0), "quantile", None),
+    (lambda: QuantileRule(0.5, "everybody"), "of", None),
+])  # fmt: skip
 def test_what_cannot_be_judged_is_refused_by_name(ask, field, text) -> None:
     with pytest.raises(MaceError, match=text) as refusal:
         ask()

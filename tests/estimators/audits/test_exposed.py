@@ -1,7 +1,5 @@
 """Exposed members by name: who is listed, how many of them may be false, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -77,17 +75,15 @@ def test_that_nobody_is_listed_is_no_proof() -> None:
 
 test_what_has_no_order_or_no_meaning_is_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: exposed_members(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), DimensionMismatch, "vectors"),
-        (lambda: exposed_members(Scores.of(["a"] * 9, ["b"] * 9)), InputError, "no order"),
-        (
-            lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), max_false_share=1.0),
-            OutOfRange,
-            "max_false_share",
-        ),
-        (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), confidence=0.0), OutOfRange, "confidence"),
-        (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="up"), UnknownName, "direction"),
-    ],
+    (lambda: exposed_members(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), DimensionMismatch, "vectors"),
+    (lambda: exposed_members(Scores.of(["a"] * 9, ["b"] * 9)), InputError, "no order"),
+    (
+        lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), max_false_share=1.0),
+        OutOfRange,
+        "max_false_share",
+    ),
+    (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), confidence=0.0), OutOfRange, "confidence"),
+    (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="up"), UnknownName, "direction"),
 )
 
 

@@ -52,12 +52,10 @@ def test_a_seed_gives_one_answer_and_equal_sides_are_kept_whole() -> None:
 
 @each_case(
     "size, options, error, words",
-    [
-        (7, {}, TooFewRecords, "members: got 7 rows, need at least 8"),
-        (20, {"caliper": 0.0}, OutOfRange, "caliper"),
-        (20, {"learners": []}, OptionError, "learners: got none"),
-        (20, {"seed": 0.5}, OutOfRange, "seed"),
-    ],
+    (7, {}, TooFewRecords, "members: got 7 rows, need at least 8"),
+    (20, {"caliper": 0.0}, OutOfRange, "caliper"),
+    (20, {"learners": []}, OptionError, "learners: got none"),
+    (20, {"seed": 0.5}, OutOfRange, "seed"),
 )
 def test_what_is_wrong_is_named(size, options, error, words) -> None:
     rng = np.random.default_rng(2)

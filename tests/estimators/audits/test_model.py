@@ -71,10 +71,8 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
 
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
-    twins = {
-        "entropy": "confidence",
-        **dict.fromkeys(("scaled_confidence", "margin", "modified_entropy"), "loss"),
-    }
+    alike = "scaled_confidence", "margin", "modified_entropy"
+    twins = {"entropy": "confidence", **dict.fromkeys(alike, "loss")}
     for name, twin in twins.items():
         np.testing.assert_array_equal(order(name), order(twin))
         assert name in audit.not_asked
@@ -264,9 +262,7 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
 
 
 @pytest.mark.slow
-def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> (
-    None
-):
+def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together():
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
     logits[0][np.arange(100), labels[0][:100]] += 4.0
@@ -275,10 +271,7 @@ def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_que
     together = audited(logits, labels, together=True, learners=[logistic()], **options)
 
     for audit in (plain, together):
-        assert [(limit.name, limit.decision.value) for limit in audit.limits][1] == (
-            "group_advantage",
-            "fail",
-        )
+        assert (audit.limits[1].name, audit.limits[1].decision.value) == ("group_advantage", "fail")
         assert "within group few is at least" in audit.limits[1].reason
         assert audit.decision is Decision.FAIL
     with pytest.raises(OptionError, match="needs groups"):
@@ -328,34 +321,31 @@ def shadowed(membership: Any) -> Shadows:
     return Shadows(np.zeros(membership.shape), membership)
 
 
-@each_case(
-    "ask, error, field, index, words",
-    [
-        (lambda: audit_model(P, NAN, Y, Y), NotFinite, "nonmembers", 3, "nonmembers: outputs: record 3 is NaN"),
-        (lambda: audit_model(P * 2, P, Y, Y), NotDistribution, "members", 0, "logits"),
-        (lambda: audit_model(P, P, Y, Y + 1), InputError, "nonmembers", 1, "names no column"),
-        (lambda: audit_model(P, P, Y[:5], Y), DimensionMismatch, "members", None, "got 5, need one for each of 20"),
-        (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
-        (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
-        (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
-        (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),
-        (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
-        (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
-        (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
-        (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
-        (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
-        (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
-        (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.zeros((2, 20), np.bool_))), DimensionMismatch, "shadows",
-         None, "signals of 20 records, need 40"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.full((2, 40), 0.5))), InputError, "membership", None,
-         "True or False"),
-        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.ones((2, 40), np.bool_))), InputError, "membership", None,
-         "0 of 20 members have a shadow that was trained without them"),
-        (lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=shadowed(np.zeros((2, 40)))), OptionError, "shadows",
-         None, "labels alone"),
-    ],
-)  # fmt: skip
+@each_case("ask, error, field, index, words", [
+    (lambda: audit_model(P, NAN, Y, Y), NotFinite, "nonmembers", 3, "nonmembers: outputs: record 3 is NaN"),
+    (lambda: audit_model(P * 2, P, Y, Y), NotDistribution, "members", 0, "logits"),
+    (lambda: audit_model(P, P, Y, Y + 1), InputError, "nonmembers", 1, "names no column"),
+    (lambda: audit_model(P, P, Y[:5], Y), DimensionMismatch, "members", None, "got 5, need one for each of 20"),
+    (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
+    (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
+    (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
+    (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),
+    (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
+    (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
+    (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
+    (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
+    (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
+    (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
+    (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.zeros((2, 20), np.bool_))), DimensionMismatch, "shadows",
+     None, "signals of 20 records, need 40"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.full((2, 40), 0.5))), InputError, "membership", None,
+     "True or False"),
+    (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.ones((2, 40), np.bool_))), InputError, "membership", None,
+     "0 of 20 members have a shadow that was trained without them"),
+    (lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=shadowed(np.zeros((2, 40)))), OptionError, "shadows",
+     None, "labels alone"),
+])  # fmt: skip
 def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -> None:
     with pytest.raises(error) as raised:
         ask()
@@ -372,16 +362,12 @@ def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
     labels = rng.integers(0, 2, (2, 900))
     known = np.stack([rng.random(900) < 0.5, np.zeros(900, bool)])
     logits = np.where(known, 6.0 * (2 * labels - 1), rng.normal(2 * labels - 1, 1.5))
-    answers = {
-        "probabilities": expit(logits),
-        "logits": logits,
-        "labels": (logits > 0).astype(int),
-        "predictions": np.where(known, labels, labels + rng.normal(0, 1, (2, 900))),
-    }[outputs]
+    answers = {"probabilities": expit(logits), "logits": logits, "labels": (logits > 0).astype(int)}
+    answers["predictions"] = np.where(known, labels, labels + rng.normal(0, 1, (2, 900)))
     options: dict[str, Any] = {"outputs": outputs, "max_advantage": 0.05}
 
-    right = audit_model(*answers, *labels, **options)
-    swapped = audit_model(*answers[::-1], *labels[::-1], **options)
+    right = audit_model(*answers[outputs], *labels, **options)
+    swapped = audit_model(*answers[outputs][::-1], *labels[::-1], **options)
 
     assert "members_do_worse" not in {each.code for each in right.cautions}
     (said,) = (each for each in swapped.cautions if each.code == "members_do_worse")

@@ -1,6 +1,8 @@
 """How many rows may go out: by hand, how often too many are named, and sizes and tables that are none."""
 
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -47,10 +49,8 @@ def test_a_release_in_another_unit_passes_in_no_audit_and_at_no_size() -> None:
     audit = audited(train, holdout, far, max_advantage=0.9)
     answer = release_size(train, holdout, far, sizes=[20, 100], max_advantage=0.9, queries=NEAR)
 
-    assert (audit.decision, audit.verdict.undecided_because) == (
-        Decision.NOT_APPLICABLE,
-        "released_elsewhere",
-    )
+    assert audit.decision is Decision.NOT_APPLICABLE
+    assert audit.verdict.undecided_because == "released_elsewhere"
     assert [step.decision for step in answer.series.steps] == [Decision.NOT_APPLICABLE] * 2
     assert answer.largest is None
 
@@ -65,14 +65,10 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     for step, size, copies in zip(answer.series.steps, sizes, answer.copies, strict=True):
         first = whole.synthetic.part(answer.order[:size])
         alone = synthetic_scores(replace(whole, synthetic=first))
-        scores = {
-            name: Scores.of(side, alone.nonmembers[name], "continuous")
-            for name, side in alone.members.items()
-        }
-        own, together, shared = (
-            {name: advantage(each, confidence=1 - 0.05 / parts, seed=4) for name, each in scores.items()}
-            for parts in (1, 3, 36)
-        )
+        outside = alone.nonmembers
+        scores = {name: Scores.of(side, outside[name], "continuous") for name, side in alone.members.items()}
+        at = [partial(advantage, confidence=1 - 0.05 / parts, seed=4) for parts in (1, 3, 36)]
+        own, together, shared = ({name: ask(each) for name, each in scores.items()} for ask in at)
         assert step.label == size
         assert step.decisive_upper == max(each.upper for each in own.values())
         assert step.estimate.upper == max(each.upper for each in together.values())
@@ -99,15 +95,12 @@ def test_rows_are_those_that_keep_the_limit() -> None:
 
 
 @pytest.mark.slow
-@each_case(
-    "options, expected, words",
-    [
-        ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
-        ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
-         "confidence (one end of a 95% interval) to keep 0.01"),
-        ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
-    ],
-)  # fmt: skip
+@each_case("options, expected, words", [
+    ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
+    ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
+     "confidence (one end of a 95% interval) to keep 0.01"),
+    ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
+])  # fmt: skip
 def test_a_release_without_a_leak(options, expected, words) -> None:
     train, holdout, released, _ = drawn(2, 600)
     answer = release_size(train, holdout, released, queries=NEAR, **options)
@@ -190,18 +183,16 @@ def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
 @pytest.mark.slow
 @each_case(
     "sizes, error, words",
-    [
-        ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
-        ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
-        ([-5], OutOfRange, "need a whole number of at least 1"),
-        ([10.0], OutOfRange, "need a whole number"),
-        ([float("nan")], OutOfRange, "need a whole number"),
-        ([True], OutOfRange, "got bool"),
-        (["10"], OutOfRange, "got str"),
-        ([], OptionError, "got none, need at least 1"),
-        ("10", OptionError, "got str, need a list of whole numbers"),
-        (10, OptionError, "got int, need a list of whole numbers"),
-    ],
+    ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
+    ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
+    ([-5], OutOfRange, "need a whole number of at least 1"),
+    ([10.0], OutOfRange, "need a whole number"),
+    ([float("nan")], OutOfRange, "need a whole number"),
+    ([True], OutOfRange, "got bool"),
+    (["10"], OutOfRange, "got str"),
+    ([], OptionError, "got none, need at least 1"),
+    ("10", OptionError, "got str, need a list of whole numbers"),
+    (10, OptionError, "got int, need a list of whole numbers"),
 )
 def test_sizes_that_are_none_are_refused(sizes, error, words) -> None:
     train, holdout, released, _ = drawn(8, 100)
@@ -216,18 +207,16 @@ FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
 
 @each_case(
     "tables, options, error",
-    [
-        ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
-        ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
-        ((FEW, OTHERS, FEW | {"x": np.full(20, np.inf)}), {}, NotFinite),
-        ((FEW, OTHERS, FEW), {"queries": []}, OptionError),
-        ((FEW, OTHERS, FEW), {"queries": ["density_ratio"]}, OptionError),
-        ((FEW, OTHERS, FEW), {"queries": ["nearness"]}, UnknownName),
-        ((FEW, OTHERS, FEW), {"max_advantage": 2.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
-        ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
-    ],
+    ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
+    ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
+    ((FEW, OTHERS, FEW | {"x": np.full(20, np.inf)}), {}, NotFinite),
+    ((FEW, OTHERS, FEW), {"queries": []}, OptionError),
+    ((FEW, OTHERS, FEW), {"queries": ["density_ratio"]}, OptionError),
+    ((FEW, OTHERS, FEW), {"queries": ["nearness"]}, UnknownName),
+    ((FEW, OTHERS, FEW), {"max_advantage": 2.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
+    ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
 )
 def test_tables_and_options_that_give_no_answer_are_refused(tables, options, error) -> None:
     with pytest.raises(error):
@@ -279,10 +268,8 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     sizes, query, runs = [15, 700, 2000], ["closeness"], 8
     whole = encode(train, others, released)
     whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
-    truths = [
-        float(ks_2samp(scores.members["closeness"], scores.nonmembers["closeness"]).statistic)
-        for scores in nested_scores(whole, sizes, query)
-    ]
+    nested = [(each.members, each.nonmembers) for each in nested_scores(whole, sizes, query)]
+    truths = [float(ks_2samp(*(side["closeness"] for side in sides)).statistic) for sides in nested]
     limit = truths[1] - 0.002  # the second size breaks it, by next to nothing
     wrong = passes = 0
     for run in range(runs):
@@ -337,11 +324,9 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
     options: dict[str, Any] = {"sizes": [20, 200, 800], "queries": NEAR, "max_advantage": 0.2}
-    accepted, unasked, lifted, clean = (
-        release_size(train, holdout, each, accept_copies=accept, **options)
-        for each in (leaky, released)
-        for accept in (True, False)
-    )
+    ask = partial(release_size, train, holdout, **options)
+    ways = product((leaky, released), (True, False))
+    accepted, unasked, lifted, clean = (ask(each, accept_copies=accept) for each, accept in ways)
 
     assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
     shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)

@@ -1,6 +1,7 @@
 """Several releases side by side: each end by hand, what holds for one query each, and how often differences err."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -35,10 +36,8 @@ def drawn(rng: np.random.Generator, truths: Mapping[str, list[float]], n: int) -
 def test_a_pass_of_all_releases_names_the_fewest_changes_of_any_at_their_shared_level() -> None:
     releases = drawn(np.random.default_rng(7), {"model": [0.05, 0.0], "table": [0.0]}, 700)
     answer = compare_releases(releases, max_advantage=0.3, seed=3)
-    kept = {
-        name: min(advantage(each, confidence=0.975, seed=3).holds_up_to(0.3) for each in queries.values())
-        for name, queries in releases.items()
-    }
+    held = partial(advantage, confidence=0.975, seed=3)
+    kept = {name: min(held(q).holds_up_to(0.3) for q in each.values()) for name, each in releases.items()}
 
     assert {name: each.changes for name, each in answer.reach.items()} == kept
     assert f"change their guess at most {min(kept.values())} times along the score" in answer.covers[0]
@@ -75,10 +74,8 @@ def test_of_several_queries_lower_ends_share_the_error_and_upper_ends_do_not() -
         assert place.advantage.value == pytest.approx(max(each.value for each in shared.values()))
         assert answer.riskiest[place.name] == max(shared, key=lambda name: shared[name].value)
     assert {name: each.value for name, each in answer.decisions.items()} == {"model": "fail", "table": "pass"}
-    assert (
-        "for all 2 releases together, the advantage against 'model' over a coin toss is at least 0."
-        in answer.sentence
-    )
+    said = "for all 2 releases together, the advantage against 'model' over a coin toss is at least 0."
+    assert said in answer.sentence
     assert answer.sentence.startswith("With 90% confidence")
     assert "(true rank 1), the largest by estimate; and the advantage against 'table' over" in answer.sentence
 
@@ -153,18 +150,16 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
 
 @each_case(
     "releases, options, error",
-    [
-        ({}, {}, errors.OptionError),
-        ({"a": SCORES}, {}, errors.OptionError),
-        ([SCORES, SCORES], {}, errors.OptionError),
-        ({"a": SCORES, "b": {}}, {}, errors.OptionError),
-        ({"a": SCORES, "b": [1.0]}, {}, errors.MaceError),
-        ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, errors.DimensionMismatch),
-        ({"a": SCORES, "b": SCORES}, {"against": "c"}, errors.UnknownName),
-        ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, errors.OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, errors.OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
-    ],
+    ({}, {}, errors.OptionError),
+    ({"a": SCORES}, {}, errors.OptionError),
+    ([SCORES, SCORES], {}, errors.OptionError),
+    ({"a": SCORES, "b": {}}, {}, errors.OptionError),
+    ({"a": SCORES, "b": [1.0]}, {}, errors.MaceError),
+    ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, errors.DimensionMismatch),
+    ({"a": SCORES, "b": SCORES}, {"against": "c"}, errors.UnknownName),
+    ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, errors.OutOfRange),
+    ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, errors.OutOfRange),
+    ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
 )
 def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
     with pytest.raises(error):
@@ -174,10 +169,8 @@ def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
 @pytest.mark.slow
 @each_case(
     "truths",
-    [
-        {"a": [0.3, 0.3], "b": [0.3]},  # equal, and any query may look riskiest
-        {"a": [0.2], "b": [0.4, 0.4]},
-    ],
+    {"a": [0.3, 0.3], "b": [0.3]},  # equal, and any query may look riskiest
+    {"a": [0.2], "b": [0.4, 0.4]},
 )
 def test_differences_and_advantages_are_where_they_are_said_to_be(truths) -> None:
     runs, apart, missed, outside = 5, max(truths["b"]) - max(truths["a"]), 0, 0

@@ -34,9 +34,7 @@ def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> N
 
 @pytest.mark.slow
 @quickly()
-def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(monkeypatch) -> None:
     monkeypatch.setattr(split, "REMEMBERED", split.Remembered())
     looked = Mock(wraps=split.ends_of)
     monkeypatch.setattr(split, "ends_of", looked)
@@ -89,9 +87,8 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
 @quickly()
 def test_a_column_that_differs_is_named_first(name, kind) -> None:
     rng = np.random.default_rng(2)
-    a, b = (
-        people(rng, 250) | {"day": rng.integers(400, 1400, 250).astype("datetime64[D]")} for _ in range(2)
-    )
+    sides = (people(rng, 250) | {"day": rng.integers(400, 1400, 250)} for _ in range(2))
+    a, b = (side | {"day": side["day"].astype("datetime64[D]")} for side in sides)
     half = rng.random(250) < 0.5
     a[name] = {
         "number": lambda column: column * 2,
@@ -169,11 +166,8 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
         rng = np.random.default_rng([12, run])
         everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
         doubled = part(stacked(everybody, everybody), rng.permutation(200))
-        splits = {
-            "before": (part(doubled, slice(100)), part(doubled, slice(100, 200))),
-            "after": (stacked(*[a] * 8), b),
-            "both": (stacked(a, b), stacked(b, a)),
-        }
+        halves = (part(doubled, slice(100)), part(doubled, slice(100, 200)))
+        splits = {"before": halves, "after": (stacked(*[a] * 8), b), "both": (stacked(a, b), stacked(b, a))}
         for when, sides in splits.items():
             alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
 
@@ -234,21 +228,18 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
     assert check_split(a, b, learners=[logistic()]).n_members == 8
 
 
-@each_case(
-    "members, nonmembers, options, error, words",
-    [
-        ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
-         "members: got 5 different rows, need at least 8"),
-        ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
-        ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
-        ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"seed": -1}, OutOfRange, "seed"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"confidence": 1.0}, OutOfRange, "confidence"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"learners": []}, OptionError, "learners: got none"),
-        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
-        ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
-    ],
-)  # fmt: skip
+@each_case("members, nonmembers, options, error, words", [
+    ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
+     "members: got 5 different rows, need at least 8"),
+    ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
+    ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
+    ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"seed": -1}, OutOfRange, "seed"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"confidence": 1.0}, OutOfRange, "confidence"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"learners": []}, OptionError, "learners: got none"),
+    ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
+    ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
     with pytest.raises(error, match=words):
         check_split(members, nonmembers, **options)

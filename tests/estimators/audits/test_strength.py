@@ -1,7 +1,5 @@
 """How strong queries are: worlds where they see a known leak, where they do not, and where so few cannot say."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -43,16 +41,12 @@ def passing(measured: Strength | None, sure: float = 2.0) -> Any:
 @pytest.mark.slow
 @each_case(
     "sure, count, strong, weak, says, code",
-    [
-        (12.0, 300, True, False, "", None),
-        (2.0, 300, False, True, WEAK, "weak_queries"),
-        (3.0, 300, False, True, WEAK, "weak_queries"),
-        (12.0, 12, False, False, OPEN, "strength_open"),
-    ],
+    (12.0, 300, True, False, "", None),
+    (2.0, 300, False, True, WEAK, "weak_queries"),
+    (3.0, 300, False, True, WEAK, "weak_queries"),
+    (12.0, 12, False, False, OPEN, "strength_open"),
 )
-def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(
-    sure: float, count: int, strong: bool, weak: bool, says: str, code: str | None
-) -> None:
+def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(sure, count, strong, weak, says, code):
     measured = strength(sure, count)
 
     audit = passing(measured)
@@ -157,14 +151,12 @@ def test_every_record_is_drawn_for_one_twin_and_planted_by_a_coin() -> None:
 
 @each_case(
     "ask, error, field",
-    [
-        (partial(planting, 4, 15, 10), TooFewRecords, "twins"),
-        (partial(planting, 1, 100, 7), TooFewRecords, "twins"),
-        (partial(planting, 0, 100, 7), OutOfRange, "twins"),
-        (partial(strength, 2.0, 7), TooFewRecords, "planted"),
-        (partial(strength, 2.0, copies=0), OutOfRange, "copies"),
-        (partial(query_strength, [0.5] * 8, [0.5] * 8, [0] * 8, [2] * 8), InputError, "spared"),
-    ],
+    (partial(planting, 4, 15, 10), TooFewRecords, "twins"),
+    (partial(planting, 1, 100, 7), TooFewRecords, "twins"),
+    (partial(planting, 0, 100, 7), OutOfRange, "twins"),
+    (partial(strength, 2.0, 7), TooFewRecords, "planted"),
+    (partial(strength, 2.0, copies=0), OutOfRange, "copies"),
+    (partial(query_strength, [0.5] * 8, [0.5] * 8, [0] * 8, [2] * 8), InputError, "spared"),
 )
 def test_what_says_nothing_of_strength_is_refused(ask: Any, error: type[MaceError], field: str) -> None:
     with pytest.raises(error) as raised:

@@ -1,7 +1,5 @@
 """How large a share was trained on: exact tests, ends that hold, what is refused and what is warned of."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 
@@ -39,17 +37,13 @@ def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> l
 @pytest.mark.slow
 @each_case(
     "share, chances, sizes",
-    [
-        (0.5, ((0.1, 0.2, 0.7), (0.5, 0.3, 0.2)), (40, 40, 30)),
-        (0.3, ((0.25,) * 4, (0.25,) * 4), (150, 130, 60)),  # nothing leaks
-        (0.05, ((0.9, 0.0, 0.1), (0.95, 0.05, 0.0)), (300, 300, 200)),  # a few stand far out
-        (0.0, ((0.1, 0.9), (0.5, 0.5)), (120, 30, 50)),
-        (1.0, ((0.1, 0.9), (0.5, 0.5)), (30, 120, 50)),
-    ],
+    (0.5, ((0.1, 0.2, 0.7), (0.5, 0.3, 0.2)), (40, 40, 30)),
+    (0.3, ((0.25,) * 4, (0.25,) * 4), (150, 130, 60)),  # nothing leaks
+    (0.05, ((0.9, 0.0, 0.1), (0.95, 0.05, 0.0)), (300, 300, 200)),  # a few stand far out
+    (0.0, ((0.1, 0.9), (0.5, 0.5)), (120, 30, 50)),
+    (1.0, ((0.1, 0.9), (0.5, 0.5)), (30, 120, 50)),
 )
-def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
-    share: float, chances: Any, sizes: tuple[int, int, int]
-) -> None:
+def test_the_true_share_is_rejected_as_seldom_as_the_level_says(share, chances, sizes) -> None:
     runs, level, rejected = 200, 0.1, [0, 0]
     for run in range(runs):
         rng = np.random.default_rng((run, 5))
@@ -80,10 +74,8 @@ def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed
     sample = groups(seed, share=0.03)
     median = 0.6 * dataset_use(*sample, direction="high").none_used
 
-    more, less = (
-        dataset_use(*sample, direction="high", confidence=1.0 - 2.0 * each * median).share.lower
-        for each in (1.4, 1 / 1.4)
-    )
+    levels = (1.0 - 2.0 * each * median for each in (1.4, 1 / 1.4))
+    more, less = (dataset_use(*sample, direction="high", confidence=each).share.lower for each in levels)
     assert more > 0.0 == less
 
 
@@ -172,9 +164,7 @@ def test_a_combination_hangs_on_ranks_alone_and_on_no_order_of_records() -> None
 
 
 @each_case("number, wish, aside", [(1000, 50, 150), (200, 50, 50), (100, 50, 30), (50, 50, 20), (30, 50, 15)])
-def test_a_combination_takes_more_records_where_there_are_few_but_never_most(
-    number: int, wish: int, aside: int
-) -> None:
+def test_a_combination_takes_more_records_where_there_are_few_but_never_most(number, wish, aside) -> None:
     learned, mixed = set_aside(np.arange(float(number))[:, None], np.random.default_rng(1), wish)
 
     assert len(learned) == aside
@@ -258,9 +248,8 @@ def test_groups_whose_units_differ_in_records_are_warned_of_where_means_are_comp
     )
     assert by_one.decision is Decision.PASS
     assert (by_mean.decision, by_mean.covers) == (Decision.INCONCLUSIVE, ())
-    assert ("no pass of the limit of 0.99, for the groups differ" in by_mean.sentence) is (
-        by_mean.upper <= 0.99
-    )
+    said = "no pass of the limit of 0.99, for the groups differ" in by_mean.sentence
+    assert said is (by_mean.upper <= 0.99)
 
 
 def test_units_of_one_law_are_seldom_said_to_differ_in_records() -> None:
@@ -312,32 +301,26 @@ def test_scores_that_say_nothing_and_records_that_stand_twice_are_said() -> None
 
 test_a_question_that_cannot_be_answered_is_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: dataset_use([1.0] * 7, *groups(1)[1:]), TooFewRecords, "members: got 7 records"),
-        (lambda: dataset_use(*groups(1)[:2], [np.nan] * 9), NotFinite, "candidates: score 0"),
-        (lambda: dataset_use(*groups(1)[:2], ["a"] * 9), InputError, "candidates: need numbers"),
-        (lambda: dataset_use(*groups(1)[:2], np.ones((9, 2))), DimensionMismatch, "1, 1, 2 scores a record"),
-        (lambda: dataset_use(*groups(1), max_share=1.0), OutOfRange, "max_share"),
-        (lambda: dataset_use(*groups(1), confidence=1.0), OutOfRange, "confidence"),
-        (lambda: dataset_use(*groups(1), combine="auto"), OptionError, "combine: got one column of scores"),
-        (lambda: dataset_use(*groups(1), combine="yes"), UnknownName, "need one of always, auto, never"),
-        (lambda: dataset_use(*groups(1), per_unit="mean"), OptionError, "per_unit: got no units"),
-        (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
-        (
-            lambda: dataset_use(
-                *([1.7e308] * 16 for _ in range(3)),
-                units=[np.arange(16) // 2 + 8 * i for i in range(3)],
-                per_unit="mean",
-            ),
-            NotFinite,
-            "members: the sum of a unit's scores",
+    (lambda: dataset_use([1.0] * 7, *groups(1)[1:]), TooFewRecords, "members: got 7 records"),
+    (lambda: dataset_use(*groups(1)[:2], [np.nan] * 9), NotFinite, "candidates: score 0"),
+    (lambda: dataset_use(*groups(1)[:2], ["a"] * 9), InputError, "candidates: need numbers"),
+    (lambda: dataset_use(*groups(1)[:2], np.ones((9, 2))), DimensionMismatch, "1, 1, 2 scores a record"),
+    (lambda: dataset_use(*groups(1), max_share=1.0), OutOfRange, "max_share"),
+    (lambda: dataset_use(*groups(1), confidence=1.0), OutOfRange, "confidence"),
+    (lambda: dataset_use(*groups(1), combine="auto"), OptionError, "combine: got one column of scores"),
+    (lambda: dataset_use(*groups(1), combine="yes"), UnknownName, "need one of always, auto, never"),
+    (lambda: dataset_use(*groups(1), per_unit="mean"), OptionError, "per_unit: got no units"),
+    (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
+    (
+        lambda: dataset_use(
+            *([1.7e308] * 16 for _ in range(3)),
+            units=[np.arange(16) // 2 + 8 * i for i in range(3)],
+            per_unit="mean",
         ),
-        (
-            lambda: dataset_use(*groups(1), units=[[1], [2], [3]]),
-            DimensionMismatch,
-            "a label for each record",
-        ),
-    ],
+        NotFinite,
+        "members: the sum of a unit's scores",
+    ),
+    (lambda: dataset_use(*groups(1), units=[[1], [2], [3]]), DimensionMismatch, "a label for each record"),
 )
 
 

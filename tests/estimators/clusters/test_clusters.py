@@ -271,22 +271,19 @@ NULL = Scores.of(*np.random.default_rng(0).normal(size=(2, 50)))
 TWOS = np.arange(100) // 2
 
 
-@each_case(
-    "data, cluster, error, words",
-    [
-        (NULL, np.zeros(100), TooFewRecords, "one label for all rows"),
-        (NULL, {"person": TWOS, "model": ["m"] * 100}, TooFewRecords, "cluster 2: got one label for all rows"),
-        (NULL, np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
-        (NULL, np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
-        (NULL, np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
-        (NULL, [TWOS] * 3, DimensionMismatch, "3 columns"),
-        (NULL, ["ann", ""] * 50, InputError, "row 1 has no label"),
-        (NULL, [None] * 100, MixedTypes, "labels must be"),
-        (NULL, "person", DimensionMismatch, "one label per record"),
-        (Counts.of([40, 10], [10, 40]), TWOS, OptionError, "counts do not say"),
-        (Scores.of(np.ones((50, 2)), np.zeros((50, 2))), TWOS, OptionError, "learned adversary"),
-    ],
-)  # fmt: skip
+@each_case("data, cluster, error, words", [
+    (NULL, np.zeros(100), TooFewRecords, "one label for all rows"),
+    (NULL, {"person": TWOS, "model": ["m"] * 100}, TooFewRecords, "cluster 2: got one label for all rows"),
+    (NULL, np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
+    (NULL, np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
+    (NULL, np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
+    (NULL, [TWOS] * 3, DimensionMismatch, "3 columns"),
+    (NULL, ["ann", ""] * 50, InputError, "row 1 has no label"),
+    (NULL, [None] * 100, MixedTypes, "labels must be"),
+    (NULL, "person", DimensionMismatch, "one label per record"),
+    (Counts.of([40, 10], [10, 40]), TWOS, OptionError, "counts do not say"),
+    (Scores.of(np.ones((50, 2)), np.zeros((50, 2))), TWOS, OptionError, "learned adversary"),
+])  # fmt: skip
 def test_labels_that_are_none_are_refused_once_and_clearly(data, cluster, error, words) -> None:
     with pytest.raises(error, match=words) as caught:
         advantage(data, cluster=cluster)
@@ -448,10 +445,8 @@ def comb_of_people(people: int, rows: int, own: float) -> Draw:
         of = np.repeat(np.arange(2 * people), rows)
         member = of < people
         shared = rng.random(len(of)) >= own
-        inside, tooth = (
-            np.where(shared, one[of], each)
-            for one, each in zip(rng.random((2, 2 * people)), rng.random((2, len(of))), strict=True)
-        )
+        of_people, of_rows = rng.random((2, 2 * people)), rng.random((2, len(of)))
+        inside, tooth = np.where(shared, of_people[:, of], of_rows)
         is_inside = inside < np.where(member, 0.54, 0.09)
         start = np.floor(9 * tooth) / 9 + np.where(is_inside, 0.0, 0.01)
         score = start + rng.random(len(of)) * np.where(is_inside, 0.01, 1 / 9 - 0.01)

@@ -55,11 +55,9 @@ def test_independent_rows_raise_no_alarm_whatever_their_ties(kind) -> None:
         n = int(rng.integers(20, 800))
         score = KINDS[kind](rng, rng.normal(size=2 * n))
         labels = max(8, n // int(rng.integers(1, 30)))
-        columns = {
-            "user_id": rng.integers(0, labels, 2 * n),
-            "document": np.minimum(rng.pareto(1.0, 2 * n), labels).astype(np.int64),
-            "half_id": np.r_[np.arange(n) // 4, n + np.arange(n) // 4],
-        }
+        user, tail = rng.integers(0, labels, 2 * n), rng.pareto(1.0, 2 * n)
+        half = np.r_[np.arange(n) // 4, n + np.arange(n) // 4]
+        columns = {"user_id": user, "document": np.minimum(tail, labels).astype(np.int64), "half_id": half}
         assert not dependent_rows(Scores.of(score[:n], score[n:], "continuous"), columns)
 
 

@@ -16,17 +16,13 @@ def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
     return Scores.of(*world.draw(rng, n, n), Query.CONTINUOUS)
 
 
-def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out_and_shared_if_not() -> (
-    None
-):
+def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out_and_shared_if_not():
     rng = np.random.default_rng(0)
     queries = {"loss": draw(gaussian_shift(0.1), 800, rng), "distance": draw(gaussian_shift(0.5), 800, rng)}
     result = compare(queries)
 
-    assert [(p.name, p.best_rank, p.worst_rank) for p in result.ranking] == [
-        ("distance", 1, 1),
-        ("loss", 2, 2),
-    ]
+    ranks = [(p.name, p.best_rank, p.worst_rank) for p in result.ranking]
+    assert ranks == [("distance", 1, 1), ("loss", 2, 2)]
     assert result.maximum.lower <= 0.5 <= result.maximum.upper
     assert "'distance' comes first, its true rank is 1" in result.sentence
     alike = compare({name: draw(identical(), 300, rng) for name in "abc"})

@@ -50,16 +50,10 @@ def truth_inside(share: float, width: float) -> float:
 
 
 @pytest.mark.slow
-@each_case(
-    "draw, truth, n, share, shape",
-    [
-        (world, truth, 150, 0.1, 4.0),
-        (world, truth, 300, 0.03, 5.0),
-        (world, truth, 500, 0.2, 3.0),
-        (inside, truth_inside, 300, 0.1, 0.001),
-        (inside, truth_inside, 500, 0.05, 0.005),
-    ],
-)
+@each_case("draw, truth, n, share, shape", [
+    (world, truth, 150, 0.1, 4.0), (world, truth, 300, 0.03, 5.0), (world, truth, 500, 0.2, 3.0),
+    (inside, truth_inside, 300, 0.1, 0.001), (inside, truth_inside, 500, 0.05, 0.005),
+])  # fmt: skip
 def test_each_end_misses_the_truth_no_oftener_than_its_error(draw, truth, n, share, shape) -> None:
     runs, alpha, true = 40, 0.1, truth(share, shape)
     misses = np.zeros(2)
@@ -188,18 +182,11 @@ TENS = Counts.of([10, 10], [10, 10], edges=[0.5])
 
 @each_case(
     "data, limit, error, words",
-    [
-        (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
-        (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
-        (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
-        (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
-        (
-            Scores.of(list("aabb") * 2, list("aabb") * 2),
-            MaxExposed(0.1),
-            OptionError,
-            "categories have no order",
-        ),
-    ],
+    (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
+    (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
+    (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
+    (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
+    (Scores.of(list("aabb") * 2, list("aabb") * 2), MaxExposed(0.1), OptionError, "categories have no order"),
 )
 def test_limits_that_mean_nothing_are_refused(data, limit, error, words) -> None:
     with pytest.raises(error, match=words):

@@ -15,7 +15,7 @@ from estimators.privacy.closeness import epsilon_lower
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case
-from tests.oracles import World, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
+from tests.oracles import World, copied, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -46,10 +46,8 @@ def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
     data = sample(gaussian_shift(0.3), 2000)
     passes, fails, stays = MaxAdvantage(0.6), MaxMetric(0.52, preset("accuracy", 0.5)), MaxEpsilon(1.4, 0.01)
 
-    decided = [
-        judge(data, each).decision.value
-        for each in ([passes], [stays], [passes, stays], [passes, stays, fails])
-    ]
+    asked = ([passes], [stays], [passes, stays], [passes, stays, fails])
+    decided = [judge(data, each).decision.value for each in asked]
     assert decided == ["pass", "inconclusive", "inconclusive", "fail"]
 
 
@@ -100,9 +98,7 @@ def test_the_records_epsilon_needs_are_about_enough() -> None:
 
 
 @pytest.mark.slow
-def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in_cells_that_hide_them() -> (
-    None
-):
+def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in_cells_that_hide_them():
     data = sample(rare_leak(0.02), 10_000)
     fine, coarse = (judge(data, [MaxEpsilon(1.0, 0.005, bins=bins)]) for bins in (None, 4))
 
@@ -117,9 +113,8 @@ def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in
 def test_the_group_that_bears_most_decides_and_is_named() -> None:
     rng = np.random.default_rng(1)
     laws = [0.95, 0.05], [0.05, 0.95]
-    data = Scores.of(
-        *(np.r_[rng.choice(["x", "y"], 500, p=law), rng.choice(["u", "v"], 500)] for law in laws)
-    )
+    sides = (np.r_[rng.choice(["x", "y"], 500, p=law), rng.choice(["u", "v"], 500)] for law in laws)
+    data = Scores.of(*sides)
     groups = np.tile(np.repeat(["leaky", "tight"], 500), 2)
 
     result = judge(data, [MaxGroupRisk(0.3, groups)])
@@ -130,21 +125,15 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     assert result.limits[0].about == "the largest mean risk of 2 groups (read off all records)"
     assert result.limits[0].estimate.lower == table.lower.max()
     loose = [judge(data, [MaxGroupRisk(1.0, groups)], accept_exposure=accept) for accept in (False, True)]
-    assert [(each.decision, each.undecided_because) for each in loose] == [
-        (Decision.INCONCLUSIVE, "exposed"),
-        (Decision.PASS, None),
-    ]
+    outcomes = [(each.decision, each.undecided_because) for each in loose]
+    assert outcomes == [(Decision.INCONCLUSIVE, "exposed"), (Decision.PASS, None)]
 
 
 @pytest.mark.slow
 def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
     data, accuracy = sample(vector_shift(2, 0.3), 300), preset("accuracy", 0.5)
-    limits = [
-        MaxTpr(1.0, 0.1),
-        MaxEpsilon(9.0, 0.1),
-        MaxMetric(1.0, accuracy),
-        MaxGroupRisk(1.0, np.array(["a"] * 600)),
-    ]
+    group = MaxGroupRisk(1.0, np.array(["a"] * 600))
+    limits = [MaxTpr(1.0, 0.1), MaxEpsilon(9.0, 0.1), MaxMetric(1.0, accuracy), group]
     targets = (LearnedTarget((quadratic(),), accept_learned_score=each) for each in (False, True))
     plain, accepted = (judge(data, limits, learned_by=target) for target in targets)
 
@@ -180,20 +169,18 @@ TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
 
 @each_case(
     "data, limits, options, error, words",
-    [
-        (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
-        (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
-        (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
-        (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
-        (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
-        (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
-        (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
-        (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
-        (TWENTY, [], {}, OptionError, "at least 1"),
-        (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
-        (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
-        (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
-    ],
+    (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
+    (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
+    (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
+    (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
+    (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
+    (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
+    (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
+    (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
+    (TWENTY, [], {}, OptionError, "at least 1"),
+    (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
+    (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
+    (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
 )
 def test_what_is_no_limit_is_refused(data, limits, options, error, words) -> None:
     with pytest.raises(error, match=words):
@@ -259,11 +246,7 @@ def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores]
 
 
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
-    """Closeness to the nearest synthetic row; copies stand at the very top."""
-    rng = np.random.default_rng(seed)
-    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
-    closeness[0][:copies] = 0.0
-    return Scores.of(closeness[0], closeness[1])
+    return Scores.of(*copied(rows, copies, seed))
 
 
 def test_a_pass_on_average_and_a_fail_warn_first_of_those_whom_no_nonmember_is_like() -> None:
@@ -325,19 +308,14 @@ OTHERS = (
 )
 
 
-@each_case(
-    "limits, words",
-    [
-        ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
-        ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
-        ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
-        ([MaxTpr(0.2, 0.01)], ("at a false positive rate of 0.01 it covers the largest TPR of a set of at most",)),
-        ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
-    ],
-)  # fmt: skip
-def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(
-    limits, words
-) -> None:
+@each_case("limits, words", [
+    ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
+    ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
+    ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
+    ([MaxTpr(0.2, 0.01)], ("at a false positive rate of 0.01 it covers the largest TPR of a set of at most",)),
+    ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
+])  # fmt: skip
+def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(limits, words):
     result = judge(sample(identical(), 2000), limits)
 
     assert result.decision is Decision.PASS
@@ -376,9 +354,8 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
     assert "in 251 cells: what differs within a cell is not seen" in crowded.covers[1]
     of_scores = judge(data, [MaxAdvantage(0.4)])
     for result, said in ((counted, True), (crowded, True), (of_scores, False)):
-        assert (
-            "that were counted is not seen" in result.limits[0].estimate.interval.guarantee.covers
-        ) is said
+        covers = result.limits[0].estimate.interval.guarantee.covers
+        assert ("that were counted is not seen" in covers) is said
     for result in (named, clustered):
         assert result.decision is Decision.PASS
         assert result.limits[0].verdict.holds_up_to_changes is None

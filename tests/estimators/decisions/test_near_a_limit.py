@@ -1,7 +1,5 @@
 """Near a limit the seed decides between fail and undecided: the answer says so, and a clear one does not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

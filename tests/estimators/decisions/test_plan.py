@@ -28,15 +28,11 @@ def ask(world: object, n: int, seed: int = 0, prior: float = 0.5) -> object:
 
 @each_case(
     "world, n, threshold, expected, words",
-    [
-        (identical(), 5000, 0.1, Decision.PASS, "is at most"),
-        (gaussian_shift(0.5), 1000, 0.1, Decision.FAIL, "is at least"),
-        (gaussian_shift(0.05), 200, 0.15, Decision.INCONCLUSIVE, "would settle it"),
-    ],
+    (identical(), 5000, 0.1, Decision.PASS, "is at most"),
+    (gaussian_shift(0.5), 1000, 0.1, Decision.FAIL, "is at least"),
+    (gaussian_shift(0.05), 200, 0.15, Decision.INCONCLUSIVE, "would settle it"),
 )
-def test_the_interval_decides_and_one_across_says_what_settles_it(
-    world, n, threshold, expected, words
-) -> None:
+def test_the_interval_decides_and_one_across_says_what_settles_it(world, n, threshold, expected, words):
     decided = verdict(ask(world, n), threshold)
 
     assert decided.decision is expected
@@ -68,9 +64,8 @@ def test_the_records_planned_decide_in_about_four_samples_of_five(expected, thre
     shift = brentq(lambda m: best_of_normals(m, prior) - expected, 0.01, 8.0) if expected else 0.0
 
     for run in range(12):
-        scores = Scores.of(
-            rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers), "continuous"
-        )
+        sides = rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers)
+        scores = Scores.of(*sides, "continuous")
         answer = verdict(advantage(scores, prior, seed=run), threshold)
         decided += answer.decision is not Decision.INCONCLUSIVE
 
@@ -105,16 +100,10 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
     assert (answer.decision, answer.records_needed) == (Decision.INCONCLUSIVE, None)
 
 
-@each_case(
-    "lower, upper, expected",
-    [
-        (0.0, 0.1, Decision.PASS),
-        (0.1, 0.1, Decision.PASS),
-        (0.1, 0.2, Decision.INCONCLUSIVE),
-        (0.0, float("inf"), Decision.INCONCLUSIVE),
-        (0.2, float("inf"), Decision.FAIL),
-    ],
-)
+@each_case("lower, upper, expected", [
+    (0.0, 0.1, Decision.PASS), (0.1, 0.1, Decision.PASS), (0.1, 0.2, Decision.INCONCLUSIVE),
+    (0.0, float("inf"), Decision.INCONCLUSIVE), (0.2, float("inf"), Decision.FAIL),
+])  # fmt: skip
 def test_a_decision_at_a_tenth_is_what_both_ends_say(lower, upper, expected) -> None:
     assert decision(lower, upper, 0.1) is expected
 
@@ -127,18 +116,14 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
 
 @each_case(
     "records, gap, expected",
-    [
-        (800, 1e-2, 80_000),
-        (800, 2.9e-4, 95_124_852),
-        (800, 1e-4, None),  # 8 * 10^8
-        (800, 0.0, None),
-        (8 * 10**7, 0.08, 125_000_000),
-        (8 * 10**7, 0.05, None),  # 3.2 * 10^8
-    ],
+    (800, 1e-2, 80_000),
+    (800, 2.9e-4, 95_124_852),
+    (800, 1e-4, None),  # 8 * 10^8
+    (800, 0.0, None),
+    (8 * 10**7, 0.08, 125_000_000),
+    (8 * 10**7, 0.05, None),  # 3.2 * 10^8
 )
-def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(
-    records, gap, expected
-) -> None:
+def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(records, gap, expected):
     estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, Guarantee("a number", "nothing", finite_sample=True)))
     needed = records_needed(estimate, 0.5 + gap, records)
     decided = decide("the advantage", estimate, 0.5 + gap, needed, records)

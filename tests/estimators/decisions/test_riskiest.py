@@ -139,10 +139,8 @@ def test_a_fail_is_drift_by_the_columns_or_by_a_control_score() -> None:
     alike = control(*rng.normal(size=(2, 400)))
     differs = check_split({"age": rng.normal(9.0, 1.0, 400)}, {"age": rng.normal(size=400)})
 
-    words = [
-        [verdict_of(limits, split, "model", score).word for score in (None, alike, apart)]
-        for split in (None, differs)
-    ]
+    scores = (None, alike, apart)
+    words = [[verdict_of(limits, split, "model", each).word for each in scores] for split in (None, differs)]
     assert words == [["fail", "fail", OR_DRIFT], [OR_DRIFT, OR_DRIFT, OR_DRIFT]]
     assert f"at most {at_most(alike.advantage.upper)}" in verdict_of(limits, differs, "model", alike).sentence
     assert f"at least {at_least(apart.advantage.lower)}" in verdict_of(limits, None, "model", apart).sentence

@@ -73,13 +73,11 @@ def test_accepted_by_name_it_passes_and_that_is_said(limits) -> None:
 @pytest.mark.slow
 @each_case(
     "limit, decision",
-    [
-        (MaxTpr(0.9, 0.001), Decision.PASS),
-        (MaxExposed(0.9), Decision.PASS),
-        (MaxTpr(0.02, 0.001), Decision.INCONCLUSIVE),
-        (MaxTpr(0.01, 0.001), Decision.FAIL),
-        (MaxEpsilon(0.5, 0.01), Decision.FAIL),
-    ],
+    (MaxTpr(0.9, 0.001), Decision.PASS),
+    (MaxExposed(0.9), Decision.PASS),
+    (MaxTpr(0.02, 0.001), Decision.INCONCLUSIVE),
+    (MaxTpr(0.01, 0.001), Decision.FAIL),
+    (MaxEpsilon(0.5, 0.01), Decision.FAIL),
 )
 def test_where_a_limit_judges_exposure_the_decision_is_that_of_the_limits(limit, decision) -> None:
     for accept in (False, True):
@@ -131,13 +129,8 @@ def test_of_several_queries_one_that_exposes_is_enough_and_is_named() -> None:
     exposures = exposures_of(queries, direction=Direction.EITHER)
     verdict = verdict_of(limits, None, "", None, exposures)
     accepted = verdict_of(limits, None, "", None, exposures, accept_exposure=True)
-    judged_itself = verdict_of(
-        judge_queries(limits_of(0.2, max_tpr=0.9, direction=Direction.EITHER), queries),
-        None,
-        "",
-        None,
-        exposures,
-    )
+    judged = judge_queries(limits_of(0.2, max_tpr=0.9, direction=Direction.EITHER), queries)
+    judged_itself = verdict_of(judged, None, "", None, exposures)
 
     assert (verdict.decision, verdict.word) == (Decision.INCONCLUSIVE, "inconclusive")
     assert verdict.undecided_because == verdict.cautions[0].code == "exposed"
@@ -164,10 +157,8 @@ def test_a_series_stops_at_a_step_that_exposes() -> None:
     assert [step.decision.value for step in plain.steps] == ["pass", "inconclusive", "inconclusive"]
     assert [step.undecided_because for step in plain.steps] == [None, "exposed", None]
     assert plain.last_passed.label == "clean"
-    assert (
-        "'spike' is the first that is not: what is limited is kept, but a pass would hide that"
-        in plain.sentence
-    )
+    said = "'spike' is the first that is not: what is limited is kept, but a pass would hide that"
+    assert said in plain.sentence
     assert plain.cautions[0].code == EXPOSED
     assert [step.decision.value for step in accepted.steps] == ["pass"] * 3
     assert accepted.cautions[0].code == "exposure_accepted"

@@ -110,12 +110,8 @@ def test_sheather_jones_solves_its_equation_written_with_pairwise_sums() -> None
     # ||f^(s)||^2 from pairs: (-1)^s phi^(2s)(x_i - x_j; sqrt(2t)), then Botev's chain from the root's own t
     def norm2(s: int, t: float) -> float:
         u = squares / (2 * t)
-        return float(
-            (-1) ** s
-            * (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean()
-            / np.sqrt(4 * np.pi * t)
-            / (2 * t) ** s
-        )
+        mean = (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean()
+        return float((-1) ** s * mean / np.sqrt(4 * np.pi * t) / (2 * t) ** s)
 
     energy = norm2(7, h * h)
     for s in range(6, 1, -1):
@@ -138,18 +134,15 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-test_what_has_no_width_is_refused = refusals(
-    "ask, error, words",
-    [
-        *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
-          for rule in RULES),
-        *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
-        (lambda: Sample.of([1.0]), TooFewRecords, None),
-        (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
-        (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
-        (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
-    ],
-)  # fmt: skip
+test_what_has_no_width_is_refused = refusals("ask, error, words", [
+    *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
+      for rule in RULES),
+    *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
+    (lambda: Sample.of([1.0]), TooFewRecords, None),
+    (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
+    (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
+    (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
+])  # fmt: skip
 
 
 def test_spread_indices_stay_inside_and_have_no_period() -> None:

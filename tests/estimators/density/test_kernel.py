@@ -67,11 +67,9 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
 @pytest.mark.slow
 @each_case(
     "name, rule",
-    [
-        *((name, Silverman()) for name in ("gaussian", "uneven", "cauchy", "outlier", "far modes")),
-        *((name, ImprovedSheatherJones()) for name in ("gaussian", "cauchy", "outlier")),
-        *((name, Fixed(0.05)) for name in ("gaussian", "far modes")),
-    ],
+    *((name, Silverman()) for name in ("gaussian", "uneven", "cauchy", "outlier", "far modes")),
+    *((name, ImprovedSheatherJones()) for name in ("gaussian", "cauchy", "outlier")),
+    *((name, Fixed(0.05)) for name in ("gaussian", "far modes")),
 )
 def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     a, b = samples(name)
@@ -88,9 +86,8 @@ def test_risk_at_every_record_is_that_of_literal_sums(name) -> None:
     result = LineDensities.of(a, b, Silverman())
 
     r, q = literal_density(a, result.widths[0], points), literal_density(b, result.widths[1], points)
-    assert result.at(points).signed_risk(0.1) == pytest.approx(
-        (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q), abs=1e-4
-    )
+    expected = (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q)
+    assert result.at(points).signed_risk(0.1) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -251,14 +248,10 @@ def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
     result = densities_of(Scores.of(a, b), Scott())
 
     assert isinstance(result, PlaneDensities)
-    for side, width, at in (
-        (a, result.widths[0], result.at(a[:300]).members),
-        (b, result.widths[1], result.at(a[:300]).nonmembers),
-    ):
-        other = (
-            np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a[:300] / width))
-            / width.prod()
-        )
+    found = result.at(a[:300])
+    for side, width, at in zip((a, b), result.widths, (found.members, found.nonmembers), strict=True):
+        kernels = KernelDensity(bandwidth=1.0).fit(side / width)
+        other = np.exp(kernels.score_samples(a[:300] / width)) / width.prod()
         assert at == pytest.approx(other, rel=4e-3, abs=1e-9)
 
 

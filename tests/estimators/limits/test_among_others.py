@@ -1,7 +1,5 @@
 """How many of some records stand above others drawn alike: against every order there is."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

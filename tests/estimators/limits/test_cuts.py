@@ -94,9 +94,8 @@ def test_limits_of_a_pooled_cut_are_those_of_odds_ratio_and_share_together() -> 
     least = brentq(lambda s: chance(s, odds[0], 90, 110, 90) - 0.1 * alpha, 90 / 200, 0.7)
     most = brentq(lambda s: 1 - chance(s, odds[0], 90, 110, 90) - 0.1 * alpha, 0.2, 90 / 200)
     shares = np.linspace(most, least, 501)
-    values = [
-        tpr - fpr for tpr, fpr in (rates(share, ratio, 90, 110) for ratio, share in product(odds, shares))
-    ]
+    pairs = (rates(share, ratio, 90, 110) for ratio, share in product(odds, shares))
+    values = [tpr - fpr for tpr, fpr in pairs]
     assert found == pytest.approx((min(values), max(values)), abs=2e-6)
 
 

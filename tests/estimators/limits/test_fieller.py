@@ -48,12 +48,10 @@ def bisected(x, n1, y, n0, numerator, denominator, alpha):
 
 @each_case(
     "limits, expected",
-    [
-        (ratio_limits(20, 100, 30, 900, *ppv(0.1), 0.025), (0.273323, 0.534052)),
-        (ratio_limits(0, 100, 0, 900, *ppv(0.1), 0.025), (0.0, 1.0)),
-        (ratio_limits(20, 100, 30, 900, *AM, 0.025), (0.546007, 0.629567)),
-        (signed_risk_limits(30, 500, 10, 500, 0.5, 0.025), (0.187531, 0.739197)),
-    ],
+    (ratio_limits(20, 100, 30, 900, *ppv(0.1), 0.025), (0.273323, 0.534052)),
+    (ratio_limits(0, 100, 0, 900, *ppv(0.1), 0.025), (0.0, 1.0)),
+    (ratio_limits(20, 100, 30, 900, *AM, 0.025), (0.546007, 0.629567)),
+    (signed_risk_limits(30, 500, 10, 500, 0.5, 0.025), (0.187531, 0.739197)),
 )
 def test_metrics_meet_the_golden_values(limits, expected):
     assert tuple(map(float, limits)) == pytest.approx(expected, abs=1e-6)

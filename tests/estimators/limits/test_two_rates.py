@@ -30,13 +30,10 @@ def grid_upper(x: float, n: int, y: float, m: int, prior: float, alpha: float) -
 
 
 @pytest.mark.slow
-@each_case(
-    "n, m, prior, alpha",
-    [
-        (1000, 1000, 0.5, 0.025), (100, 9900, 0.01, 0.025), (8, 300, 0.3, 2.5e-4), (60, 300, 0.9, 5e-4),
-        (8, 8, 0.5, 1e-6),
-    ],
-)  # fmt: skip
+@each_case("n, m, prior, alpha", [
+    (1000, 1000, 0.5, 0.025), (100, 9900, 0.01, 0.025), (8, 300, 0.3, 2.5e-4), (60, 300, 0.9, 5e-4),
+    (8, 8, 0.5, 1e-6),
+])  # fmt: skip
 def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, alpha) -> None:
     rng = np.random.default_rng(0)
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
@@ -69,15 +66,12 @@ def ends(n: int, m: int, prior: float, alpha: float) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.slow
-@each_case(
-    "n, m, prior, alpha",
-    [
-        *((*design, alpha) for design in [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)] for alpha in (0.1, 0.025, 5e-4)),
-        *((*design, 0.025) for design in [(40, 40, 0.5), (20, 180, 0.5), (30, 300, 0.5), (40, 40, 0.1)]),
-        *((*design, 0.025) for design in [(50, 15, 0.9), (60, 140, 0.3), (150, 150, 0.1)]),
-        (60, 300, 0.9, 5e-4), (8, 300, 0.3, 5e-4),  # where limits in quadrature missed 18 times as often as they said
-    ],
-)  # fmt: skip
+@each_case("n, m, prior, alpha", [
+    *((*design, alpha) for design in [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)] for alpha in (0.1, 0.025, 5e-4)),
+    *((*design, 0.025) for design in [(40, 40, 0.5), (20, 180, 0.5), (30, 300, 0.5), (40, 40, 0.1)]),
+    *((*design, 0.025) for design in [(50, 15, 0.9), (60, 140, 0.3), (150, 150, 0.1)]),
+    (60, 300, 0.9, 5e-4), (8, 300, 0.3, 5e-4),  # where limits in quadrature missed 18 times as often as they said
+])  # fmt: skip
 def test_limits_of_two_rates_never_miss_more_often_than_their_level(n, m, prior, alpha) -> None:
     """By every outcome, over a grid of rates that is fine near 1, where limits miss most."""
     low, high = ends(n, m, prior, alpha)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from estimators.limits.without_replacement import SEARCHED, Border, Side, chernoff_limit, largest_sum
+from tests.cases import each_case
 
 ALPHA = 0.025
 
@@ -16,27 +17,20 @@ def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float
     best = 0.0
     hits = np.arange(first.sample + 1), np.arange(second.sample + 1)
     worth = hits[0][:, None] * first.sample_worth + hits[1] * second.sample_worth
-    laws = [
-        [
-            hypergeom.pmf(np.arange(side.sample + 1), side.whole, total, side.sample)
-            for total in range(side.whole + 1)
-        ]
-        for side in (first, second)
-    ]
+    of = [(np.arange(side.sample + 1), side.whole, side.sample) for side in (first, second)]
+    laws = [[hypergeom.pmf(k, n, total, sample) for total in range(n + 1)] for k, n, sample in of]
     for (one, of_one), (other, of_other) in product(*map(enumerate, laws)):
         if of_one @ (worth <= seen + 1e-9) @ of_other > alpha:
             best = max(best, one * first.worth + other * second.worth)
     return best
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (Side(12, 6, 0.5 / 12), Side(12, 6, 0.5 / 12)),
-        (Side(9, 8, 0.1 / 9), Side(20, 5, 0.9 / 20)),
-        (Side(20, 19, 0.99 / 20), Side(7, 3, 0.01 / 7)),
-        (Side(10, 10, 0.05), Side(14, 6, 0.5 / 14)),
-    ],
+@each_case(
+    "first, second",
+    (Side(12, 6, 0.5 / 12), Side(12, 6, 0.5 / 12)),
+    (Side(9, 8, 0.1 / 9), Side(20, 5, 0.9 / 20)),
+    (Side(20, 19, 0.99 / 20), Side(7, 3, 0.01 / 7)),
+    (Side(10, 10, 0.05), Side(14, 6, 0.5 / 14)),
 )
 @pytest.mark.parametrize("alpha", [0.21, 0.026, 0.0005])  # no chance is exactly one of these
 def test_the_limit_is_that_of_every_pair_of_totals(first, second, alpha) -> None:

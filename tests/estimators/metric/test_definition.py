@@ -187,28 +187,25 @@ def test_degenerate_optima_are_named(prior):
     assert {name: preset(name, prior).degeneracy(prior) for name in PRESETS} == dict.fromkeys(PRESETS) | named
 
 
-@each_case(
-    "ask, error, where",
-    [
-        (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
-        (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
-        (lambda: Metric("bad", a0=1.0, b11=1.0, b10=1.0).degeneracy(0.3), MetricError, "TPR = 0, FPR = 0"),
-        (lambda: Metric("bad", a11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
-        (lambda: Metric("bad", a0=2.0, b0=1.0).degeneracy(0.3), MetricError, "every adversary has the same value"),
-        (lambda: Metric("bad", a11=1.0, a10=1.0, a01=1.0, a00=1.0, b0=1.0).degeneracy(0.3), MetricError,
-         "every adversary has the same value"),
-        (lambda: Metric("bad", a10=float("nan")), MetricError, "a10 is not a finite number"),
-        (lambda: Metric("extreme", a11=1e300, b0=1.0), MetricError, "scale all of them"),
-        (lambda: Metric("extreme", a11=-1e200, b0=1.0), MetricError, "scale all of them"),
-        (lambda: Metric("pole", a11=1.0, b11=1.0, b10=-1.0).individual_range(0.2, 0.8, Cut(0.0, above=True)),
-         MetricError, "one record"),
-        (lambda: preset("balanced_accuracy", 0.3).value(0.5, 0.5, 0.1), MetricError, r"for prior 0\.3, got 0\.1"),
-        (lambda: preset("precisoin", 0.1), UnknownName, "did you mean 'precision'"),
-        (lambda: preset("F1_score", 0.1), UnknownName, "did you mean 'f1'"),
-        (lambda: preset("f_beta", 0.1, betta=2), UnknownName, "beta"),
-        (lambda: preset("f_beta", 0.1, beta=0), OutOfRange, "beta"),
-    ],
-)  # fmt: skip
+@each_case("ask, error, where", [
+    (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
+    (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
+    (lambda: Metric("bad", a0=1.0, b11=1.0, b10=1.0).degeneracy(0.3), MetricError, "TPR = 0, FPR = 0"),
+    (lambda: Metric("bad", a11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
+    (lambda: Metric("bad", a0=2.0, b0=1.0).degeneracy(0.3), MetricError, "every adversary has the same value"),
+    (lambda: Metric("bad", a11=1.0, a10=1.0, a01=1.0, a00=1.0, b0=1.0).degeneracy(0.3), MetricError,
+     "every adversary has the same value"),
+    (lambda: Metric("bad", a10=float("nan")), MetricError, "a10 is not a finite number"),
+    (lambda: Metric("extreme", a11=1e300, b0=1.0), MetricError, "scale all of them"),
+    (lambda: Metric("extreme", a11=-1e200, b0=1.0), MetricError, "scale all of them"),
+    (lambda: Metric("pole", a11=1.0, b11=1.0, b10=-1.0).individual_range(0.2, 0.8, Cut(0.0, above=True)),
+     MetricError, "one record"),
+    (lambda: preset("balanced_accuracy", 0.3).value(0.5, 0.5, 0.1), MetricError, r"for prior 0\.3, got 0\.1"),
+    (lambda: preset("precisoin", 0.1), UnknownName, "did you mean 'precision'"),
+    (lambda: preset("F1_score", 0.1), UnknownName, "did you mean 'f1'"),
+    (lambda: preset("f_beta", 0.1, betta=2), UnknownName, "beta"),
+    (lambda: preset("f_beta", 0.1, beta=0), OutOfRange, "beta"),
+])  # fmt: skip
 def test_what_is_no_metric_is_refused_and_says_where(ask, error, where):
     with pytest.raises(error, match=where):
         ask()
@@ -271,9 +268,7 @@ def test_the_individual_value_is_the_papers_formula_in_r_and_q():
     r, q = np.array([0.1, 0.3, 0.02]), np.array([0.2, 0.02, 0.02])
     k = metric.coefficients
     member = (1 - t) * prior * r > t * (1 - prior) * q
-    c, d = (
-        (k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in ("a", "b")
-    )
+    c, d = ((k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in "ab")
     pr, pq = prior * r, (1 - prior) * q
     eq18 = [  # a0 = b0 = 0
         x[0] * pr + x[1] * pq + x[2] * pr * member + x[3] * pq * member for x in (c, d)

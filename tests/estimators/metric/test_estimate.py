@@ -118,10 +118,8 @@ def test_the_reported_threshold_picks_a_rule_as_good_as_the_optimum(name):
 
     guess = best.cut.guesses(posteriors(counts.members, counts.nonmembers, 0.3))
 
-    tpr, fpr = (
-        counts.members[guess].sum() / counts.n_members,
-        counts.nonmembers[guess].sum() / counts.n_nonmembers,
-    )
+    hits, alarms = counts.members[guess].sum(), counts.nonmembers[guess].sum()
+    tpr, fpr = hits / counts.n_members, alarms / counts.n_nonmembers
     assert float(goal.value(tpr, fpr)) == pytest.approx(best.value, abs=1e-9)
 
 
@@ -162,17 +160,11 @@ def test_an_evaluation_without_member_guesses_has_no_value():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior", "n1", "n0", "advantage"),
-    [
-        ("balanced_accuracy", 0.1, 100, 500, 0.0),
-        ("precision", 0.5, 200, 200, 0.0),
-        ("precision", 0.1, 100, 500, 0.5),
-        ("f_beta", 0.1, 100, 500, 0.0),
-        ("f_beta", 0.5, 200, 200, 0.5),
-        ("weighted_accuracy", 0.1, 100, 500, 0.5),
-    ],
-)
+@pytest.mark.parametrize(("name", "prior", "n1", "n0", "advantage"), [
+    ("balanced_accuracy", 0.1, 100, 500, 0.0), ("precision", 0.5, 200, 200, 0.0),
+    ("precision", 0.1, 100, 500, 0.5), ("f_beta", 0.1, 100, 500, 0.0), ("f_beta", 0.5, 200, 200, 0.5),
+    ("weighted_accuracy", 0.1, 100, 500, 0.5),
+])  # fmt: skip
 def test_the_lower_end_is_above_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, advantage):
     r, q, edges = gaussian_cells(advantage)
     goal = objective(name, prior, **({"w1": 2, "w3": 3} if name == "weighted_accuracy" else {}))
@@ -189,25 +181,17 @@ SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior", "n1", "n0", "laws"),
-    [
-        ("balanced_accuracy", 0.1, 100, 500, TWO_CELLS),
-        ("balanced_accuracy", 0.5, 200, 200, SIX_CELLS),
-        ("precision", 0.5, 200, 200, TWO_CELLS),
-        ("precision", 0.1, 100, 500, SIX_CELLS),
-        ("f_beta", 0.5, 200, 200, TWO_CELLS),
-        ("f_beta", 0.1, 100, 500, SIX_CELLS),
-        ("weighted_accuracy", 0.5, 200, 200, TWO_CELLS),
-    ],
-)
+@pytest.mark.parametrize(("name", "prior", "n1", "n0", "laws"), [
+    ("balanced_accuracy", 0.1, 100, 500, TWO_CELLS), ("balanced_accuracy", 0.5, 200, 200, SIX_CELLS),
+    ("precision", 0.5, 200, 200, TWO_CELLS), ("precision", 0.1, 100, 500, SIX_CELLS),
+    ("f_beta", 0.5, 200, 200, TWO_CELLS), ("f_beta", 0.1, 100, 500, SIX_CELLS),
+    ("weighted_accuracy", 0.5, 200, 200, TWO_CELLS),
+])  # fmt: skip
 def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, laws):
     goal = objective(name, prior)
     truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 40, 0
-    draws = Counter(
-        tuple(tuple(rng.multinomial(n, law)) for n, law in zip((n1, n0), laws, strict=True))
-        for _ in range(runs)
-    )
+    sides = list(zip((n1, n0), laws, strict=True))
+    draws = Counter(tuple(tuple(rng.multinomial(n, law)) for n, law in sides) for _ in range(runs))
     for run, (sides, times) in enumerate(draws.items()):  # the limit is a function of the counts
         counts = Counts.of(*sides)
         seen = optimum(counts, goal).value
@@ -326,10 +310,8 @@ def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
     assert "at least 5% of all records" in constrained.sentence
     few = metric_optimum(drawn(9, 60, 60, 1.0), metric, 0.1)
     assert [each.interval.width > 0.5 for each in (constrained, few)] == [False, True]
-    assert ["wide_interval" in {c.code for c in each.cautions} for each in (constrained, few)] == [
-        False,
-        True,
-    ]
+    warned = ["wide_interval" in {c.code for c in each.cautions} for each in (constrained, few)]
+    assert warned == [False, True]
 
 
 def test_identical_sides_certify_nothing_beyond_the_trivial_value_and_disjoint_ones_reach_the_top():
@@ -353,25 +335,21 @@ def test_the_order_of_unordered_cells_changes_neither_the_upper_end_nor_the_plug
 def test_a_seed_repeats_another_splits_anew_and_more_confidence_is_never_shorter():
     counts, jaccard = Counts.of([300, 200, 100, 50], [100, 200, 300, 100]), preset("jaccard", 0.3)
     first, again, other = (metric_optimum(counts, jaccard, 0.3, seed=s) for s in (1, 1, 2))
-    wide, narrow = (
-        metric_optimum(random_counts(7), jaccard, 0.3, confidence=c).interval for c in (0.99, 0.8)
-    )
+    ends = (metric_optimum(random_counts(7), jaccard, 0.3, confidence=c).interval for c in (0.99, 0.8))
+    wide, narrow = ends
 
     assert first == again
     assert first.held_out != other.held_out
     assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
 
 
-@each_case(
-    "counts, metric, prior, options, error, words",
-    [
-        (random_counts(1), preset("precision", 0.1), 0.1, {"min_positive_share": 1.0}, OutOfRange, "positive_share"),
-        (random_counts(1), preset("precision", 0.1), 1.0, {}, OutOfRange, "prior"),
-        (Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1, {}, TooFewRecords, "at least 3"),
-        (Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1, {}, TooManyCells, None),
-        (random_counts(1), Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3, {}, MetricError, "changes sign"),
-    ],
-)  # fmt: skip
+@each_case("counts, metric, prior, options, error, words", [
+    (random_counts(1), preset("precision", 0.1), 0.1, {"min_positive_share": 1.0}, OutOfRange, "positive_share"),
+    (random_counts(1), preset("precision", 0.1), 1.0, {}, OutOfRange, "prior"),
+    (Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1, {}, TooFewRecords, "at least 3"),
+    (Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1, {}, TooManyCells, None),
+    (random_counts(1), Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3, {}, MetricError, "changes sign"),
+])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused_by_name(counts, metric, prior, options, error, words):
     with pytest.raises(error, match=words):
         metric_optimum(counts, metric, prior, **options)
@@ -389,9 +367,7 @@ def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior) -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.4).draw(np.random.default_rng(9), 600, 500)))
-    accuracy, same = (
-        metric_optimum(counts, preset(name, prior), prior) for name in ("accuracy", "advantage")
-    )
+    accuracy, same = (metric_optimum(counts, preset(n, prior), prior) for n in ("accuracy", "advantage"))
     result = advantage(counts, prior)
 
     mine = accuracy.value, accuracy.interval.lower, accuracy.interval.upper

@@ -66,28 +66,25 @@ def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
 HALVES = Counts.of([5, 5], [5, 5])
 
 
-@each_case(
-    "ask, error, words",
-    [
-        *((lambda bad=bad: advantage(HALVES, bad), OutOfRange, "prior") for bad in (0.0, 1.0, -0.1, 1.5, np.nan)),
-        *((lambda bad=bad: advantage(HALVES, confidence=bad), OutOfRange, "confidence") for bad in (0.0, 1.0, np.nan)),
-        *(
-            (lambda bad=bad: advantage(HALVES, bad), OutOfRange, r"prior: got .*, need a number")
-            for bad in ("0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j)
-        ),
-        *(
-            (lambda bad=bad: advantage(HALVES, target=CellsTarget(bad)), OutOfRange, "bins")
-            for bad in (0, -1, 1.5, 8.0, np.nan, "8")
-        ),
-        *((lambda bad=bad: advantage(HALVES, seed=bad), OutOfRange, "seed") for bad in (-1, 1.5, None)),
-        (lambda: advantage(np.ones(9)), MaceError, r"need Scores.of\(members, nonmembers\)"),
-        (lambda: advantage(HALVES, target=LearnedTarget()), InputError, "needs scores, not counts"),
-        (lambda: ask(categories(5, 0.1), 100, 100, target=ThresholdTarget()), IncompatibleCells, "with an order"),
-        (lambda: ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3)), OutOfRange,
-         "universe: got 3 possible categories, but the records have 10"),
-        (lambda: advantage(Scores.of(*np.arange(120).astype(str).reshape(2, 60), "discrete")), TooManyCells, None),
-    ],
-)  # fmt: skip
+@each_case("ask, error, words", [
+    *((lambda bad=bad: advantage(HALVES, bad), OutOfRange, "prior") for bad in (0.0, 1.0, -0.1, 1.5, np.nan)),
+    *((lambda bad=bad: advantage(HALVES, confidence=bad), OutOfRange, "confidence") for bad in (0.0, 1.0, np.nan)),
+    *(
+        (lambda bad=bad: advantage(HALVES, bad), OutOfRange, r"prior: got .*, need a number")
+        for bad in ("0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j)
+    ),
+    *(
+        (lambda bad=bad: advantage(HALVES, target=CellsTarget(bad)), OutOfRange, "bins")
+        for bad in (0, -1, 1.5, 8.0, np.nan, "8")
+    ),
+    *((lambda bad=bad: advantage(HALVES, seed=bad), OutOfRange, "seed") for bad in (-1, 1.5, None)),
+    (lambda: advantage(np.ones(9)), MaceError, r"need Scores.of\(members, nonmembers\)"),
+    (lambda: advantage(HALVES, target=LearnedTarget()), InputError, "needs scores, not counts"),
+    (lambda: ask(categories(5, 0.1), 100, 100, target=ThresholdTarget()), IncompatibleCells, "with an order"),
+    (lambda: ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3)), OutOfRange,
+     "universe: got 3 possible categories, but the records have 10"),
+    (lambda: advantage(Scores.of(*np.arange(120).astype(str).reshape(2, 60), "discrete")), TooManyCells, None),
+])  # fmt: skip
 def test_what_cannot_be_asked_is_refused(ask, error, words) -> None:
     with pytest.raises(error, match=words):
         ask()
@@ -116,21 +113,18 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
 WHO = "attackers who accuse on one side of a cut"
 
 
-@each_case(
-    "ends, words",
-    [
-        ((0.0, 0.13), f"the advantage over a coin toss may be none at all, and is at most 0.130 for {WHO}"),
-        ((0.0003, 0.13), "over a coin toss is at least 0.0003, whoever reads this score, and at most 0.130 for"),
-        ((0.2, 1.0), "over a coin toss is at least 0.200, whoever reads this score; nothing limits it from above"),
-        ((0.2, 0.99996), "whoever reads this score, and at most 0.99996 for"),
-        ((0.0, 1.0), "these records limit the advantage neither from below nor from above"),
-        ((0.85, 0.9, 0.8), "the advantage, of which always guessing the likelier side already gives 0.800, is at least "
-         "0.850 (24.9% of what that leaves to gain), whoever reads this score, and at most 0.900 (50.0%) for"),
-        ((0.8, 0.9, 0.8), "the advantage may be no more than the 0.800 of always guessing the likelier side, and is at "
-         "most 0.900 (50.0% of what that leaves to gain) for"),
-        ((0.85, 1.0, 0.8), "% of what that leaves to gain), whoever reads this score; nothing limits it from above"),
-    ],
-)  # fmt: skip
+@each_case("ends, words", [
+    ((0.0, 0.13), f"the advantage over a coin toss may be none at all, and is at most 0.130 for {WHO}"),
+    ((0.0003, 0.13), "over a coin toss is at least 0.0003, whoever reads this score, and at most 0.130 for"),
+    ((0.2, 1.0), "over a coin toss is at least 0.200, whoever reads this score; nothing limits it from above"),
+    ((0.2, 0.99996), "whoever reads this score, and at most 0.99996 for"),
+    ((0.0, 1.0), "these records limit the advantage neither from below nor from above"),
+    ((0.85, 0.9, 0.8), "the advantage, of which always guessing the likelier side already gives 0.800, is at least "
+     "0.850 (24.9% of what that leaves to gain), whoever reads this score, and at most 0.900 (50.0%) for"),
+    ((0.8, 0.9, 0.8), "the advantage may be no more than the 0.800 of always guessing the likelier side, and is at "
+     "most 0.900 (50.0% of what that leaves to gain) for"),
+    ((0.85, 1.0, 0.8), "% of what that leaves to gain), whoever reads this score; nothing limits it from above"),
+])  # fmt: skip
 def test_either_end_says_whom_it_holds_for_and_an_end_that_says_nothing_is_not_said(ends, words) -> None:
     lower, upper, guessing = (*ends, 0.0)[:3]
 
@@ -139,21 +133,18 @@ def test_either_end_says_whom_it_holds_for_and_an_end_that_says_nothing_is_not_s
     assert said.startswith(words) or words in said
 
 
-@each_case(
-    "data, target, words",
-    [
-        (SHIFTED, CellsTarget(changes=0),
-         "who guess the same of every record, or who sort the score into 13 steps."),
-        (SHIFTED, CellsTarget(changes=1), "who accuse on one side of a cut, or who sort the score into 13 steps."),
-        (SHIFTED, CellsTarget(changes=7), "who change their guess at most 7 times along the score, or who sort"),
-        (SHIFTED, CellsTarget(bins=1), "or inside or outside one range, or who sort the score into 1 step. A more"),
-        (SHIFTED, ThresholdTarget(), "who accuse on one side of a cut. A more intricate rule may do better."),
-        (SHIFTED, TwoSidedTarget(), "on one side of a cut, or inside or outside one range. A more intricate rule"),
-        (LABELS, None,
-         "who see which of 2 groups of similar values the score falls in. A finer rule may do better."),
-        (APART, None, "whoever reads this score; nothing limits it from above."),
-    ],
-)  # fmt: skip
+@each_case("data, target, words", [
+    (SHIFTED, CellsTarget(changes=0),
+     "who guess the same of every record, or who sort the score into 13 steps."),
+    (SHIFTED, CellsTarget(changes=1), "who accuse on one side of a cut, or who sort the score into 13 steps."),
+    (SHIFTED, CellsTarget(changes=7), "who change their guess at most 7 times along the score, or who sort"),
+    (SHIFTED, CellsTarget(bins=1), "or inside or outside one range, or who sort the score into 1 step. A more"),
+    (SHIFTED, ThresholdTarget(), "who accuse on one side of a cut. A more intricate rule may do better."),
+    (SHIFTED, TwoSidedTarget(), "on one side of a cut, or inside or outside one range. A more intricate rule"),
+    (LABELS, None,
+     "who see which of 2 groups of similar values the score falls in. A finer rule may do better."),
+    (APART, None, "whoever reads this score; nothing limits it from above."),
+])  # fmt: skip
 def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, words) -> None:
     result = advantage(data, target=target)
 
@@ -286,9 +277,7 @@ def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior) -> None:
     assert result.security == 1.0
 
 
-@pytest.mark.parametrize(
-    ("n1", "n0", "prior"), [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)]
-)
+@each_case("n1, n0, prior", [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)])
 def test_a_total_leak_does_not_pass_below_one(n1, n0, prior) -> None:
     """Certified at [0.899, 0.939] by cells alone, it passed at 0.95."""
     rng = np.random.default_rng(3)
@@ -344,19 +333,11 @@ def test_as_many_changes_as_are_evident_are_covered_and_the_sentence_says_so() -
 
 
 @pytest.mark.slow
-@each_case(
-    "n1, n0, prior, shift, maximum",
-    [
-        (60, 60, 0.5, 0.1, 0.5),
-        (60, 60, 0.5, 0.0, 0.55),
-        (40, 40, 0.5, 0.5, 0.9),
-        (200, 200, 0.5, 0.1, 0.4),
-        (200, 200, 0.5, 0.1, 0.8),
-        (60, 90, 0.5, 0.1, 0.5),
-        (120, 60, 0.3, 0.1, 0.7),
-        (80, 240, 0.7, 0.0, 0.62),
-    ],
-)
+@each_case("n1, n0, prior, shift, maximum", [
+    (60, 60, 0.5, 0.1, 0.5), (60, 60, 0.5, 0.0, 0.55), (40, 40, 0.5, 0.5, 0.9), (200, 200, 0.5, 0.1, 0.4),
+    (200, 200, 0.5, 0.1, 0.8), (60, 90, 0.5, 0.1, 0.5), (120, 60, 0.3, 0.1, 0.7),
+    (80, 240, 0.7, 0.0, 0.62),
+])  # fmt: skip
 def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it(
     n1, n0, prior, shift, maximum
 ) -> None:
@@ -374,9 +355,7 @@ def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it
     assert result.holds_up_to(maximum) == kept
 
 
-def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_none_where_it_does_not_pass() -> (
-    None
-):
+def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_none_where_it_does_not_pass():
     few = Counts.of([30, 30, 40], [30, 40, 30], edges=[0.0, 1.0])
     labels, declared = advantage(LABELS), advantage(SHIFTED, target=CellsTarget(changes=7))
 

@@ -38,9 +38,8 @@ def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, ends: End
     changes = best_by_changes(gain, 1 if isinstance(ends.target, ThresholdTarget) else most)[-1]
     if not isinstance(ends.target, CellsTarget):
         return float(changes)
-    return float(
-        max(changes, np.abs(np.bincount(ends.counts.cells.locate(values), gain, ends.counts.size)).sum())
-    )
+    cells = np.bincount(ends.counts.cells.locate(values), gain, ends.counts.size)
+    return float(max(changes, np.abs(cells).sum()))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -156,9 +155,7 @@ def test_counts_say_the_same_as_their_records() -> None:
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
 
 
-def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored() -> (
-    None
-):
+def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored():
     """Right about 25 of 30 members and 14 of 20 nonmembers; in a set that has one more of each, if not about these."""
     counts = Counts.of([25, 5], [6, 14])
     result, near = advantage_on_set(counts, 60, 50, confidence=0.9), advantage_on_set(counts, 31, 21)
@@ -206,12 +203,10 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
 @pytest.mark.usefixtures("one_draw")
 @each_case(
     "target, shape, drawn",
-    [
-        (ThresholdTarget(), "both tails", 180),
-        (TwoSidedTarget(), "waves", 180),
-        (None, "waves", 180),
-        (None, "one far off", 197),
-    ],
+    (ThresholdTarget(), "both tails", 180),
+    (TwoSidedTarget(), "waves", 180),
+    (None, "waves", 180),
+    (None, "one far off", 197),
 )
 def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> None:
     """What all scored say is the truth of each part, for the same attackers: rules of another kind have no part."""

@@ -40,10 +40,8 @@ def slow_posterior(
 def parts_of(scores: Scores, shares: np.ndarray, seed: int) -> list[list[np.ndarray]]:
     """Both sides in random order, cut into parts."""
     rng = np.random.default_rng(seed)
-    return [
-        np.split(side[rng.permutation(len(side))], np.rint(np.cumsum(shares) * len(side)).astype(int)[:-1])
-        for side in (scores.members, scores.nonmembers)
-    ]
+    mixed = (side[rng.permutation(len(side))] for side in (scores.members, scores.nonmembers))
+    return [np.split(side, np.rint(np.cumsum(shares) * len(side)).astype(int)[:-1]) for side in mixed]
 
 
 WIDTH = 0.4

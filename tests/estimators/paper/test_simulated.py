@@ -34,18 +34,11 @@ def test_the_shares_are_those_of_the_page() -> None:
     assert page == ours
 
 
-@each_case(
-    "reading, name",
-    [
-        (EqualWidth(100), "100 slices"),
-        (EqualWidth(12), "10 slices"),
-        (Kernel(Scott()), "scott"),
-        (Kernel(Silverman()), "silverman"),
-        (Kernel(ImprovedSheatherJones()), "sheather_jones"),
-        (Kernel(LeastSquaresCV()), "least_squares"),
-        (Kernel(Fixed(0.3)), "fixed 0.3"),
-    ],
-)
+@each_case("reading, name", [
+    (EqualWidth(100), "100 slices"), (EqualWidth(12), "10 slices"), (Kernel(Scott()), "scott"),
+    (Kernel(Silverman()), "silverman"), (Kernel(ImprovedSheatherJones()), "sheather_jones"),
+    (Kernel(LeastSquaresCV()), "least_squares"), (Kernel(Fixed(0.3)), "fixed 0.3"),
+])  # fmt: skip
 @pytest.mark.parametrize(("n", "size"), [(50, "300"), (700, "1,000"), (4000, "10,000")])
 def test_an_interval_names_the_simulation_that_is_nearest(reading, name, n, size) -> None:
     setting = f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever its own is

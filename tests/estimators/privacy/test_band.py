@@ -30,9 +30,8 @@ def test_a_band_reaches_from_few_to_nearly_all_and_never_falls(records) -> None:
 @each_case("sides", [(8, 8), (9, 30), (40, 25), (60, 300)])
 def test_limits_are_those_of_their_definition(sides) -> None:
     rng = np.random.default_rng(sides)
-    members, nonmembers = (
-        np.round(rng.normal(shift, 1.0, n), 1) for shift, n in zip((1, 0), sides, strict=True)
-    )
+    shifts = zip((1, 0), sides, strict=True)
+    members, nonmembers = (np.round(rng.normal(shift, 1.0, n), 1) for shift, n in shifts)
     alpha, rates = 1.0 - 0.9**0.5, [0.01, 0.1, 0.25, 0.5, 0.9]
 
     band = roc_band(Scores.of(members, nonmembers), 0.9, rates)

@@ -37,9 +37,7 @@ def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
 @pytest.mark.slow
 @each_case("cells", [Values, Categories])
 @each_case("ranges", [1, 2, 4])
-def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(
-    cells, ranges
-) -> None:
+def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(cells, ranges):
     rng, over = np.random.default_rng(1), []
     for _ in range(10):
         counts = counted(rng.integers(0, 9, 40), rng.integers(0, 9, 40), 9, cells)
@@ -95,9 +93,7 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
     limit, passes = MaxTpr(0.02, 0.001), 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        members = np.where(
-            rng.random(10_000) < 0.05, rng.uniform(0.3, 0.301, 10_000), rng.normal(size=10_000)
-        )
+        members = np.where(rng.random(10_000) < 0.05, rng.uniform(0.3, 0.301, 10_000), rng.normal(size=10**4))
         spike = judge(Scores.of(members, rng.normal(size=10_000)), [limit])
         clean = judge(Scores.of(*rng.normal(size=(2, 10_000))), [limit])
 
@@ -111,9 +107,8 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
 def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> None:
     spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
     ordered = judge(spike, [MaxTpr(0.02, 0.001)])
-    labels = judge(
-        counted(*np.random.default_rng(0).integers(0, 9, (2, 300)), 9, Categories), [MaxTpr(0.5, 0.1)]
-    )
+    sides = np.random.default_rng(0).integers(0, 9, (2, 300))
+    labels = judge(counted(*sides, 9, Categories), [MaxTpr(0.5, 0.1)])
     one = judge(spike, [MaxTpr(0.9, 0.001, ranges=1)])
 
     assert ordered.decision is Decision.FAIL
@@ -146,16 +141,9 @@ def test_ranges_are_a_number_from_one_on() -> None:
 
 
 def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
-    counts = counted(
-        np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]),
-        np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9]),
-        6,
-        Categories,
-    )
-    pairs = max(
-        int(counts.members[list(pair)].sum())
-        for pair in combinations(range(6), 2)
-        if counts.nonmembers[list(pair)].sum() <= 2
-    )
+    sides = np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]), np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9])
+    counts = counted(*sides, 6, Categories)
+    every = (list(pair) for pair in combinations(range(6), 2))
+    pairs = max(int(counts.members[pair].sum()) for pair in every if counts.nonmembers[pair].sum() <= 2)
 
     assert pairs == most_members(counts, 2, 2) == 16

@@ -188,7 +188,6 @@ def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
     assert closeness.records_to_pass(counts, 1.0, 0.05, ALPHA, 250) is None  # more than the most
     assert closeness.records_to_pass(counts, 1.0, 0.0, ALPHA, 10**9) is None
     for records, passes in ((records_needed, True), (records_needed / 1.1, False)):
-        sides = (
-            np.rint(records / 200 * each).astype(np.int64) for each in (counts.members, counts.nonmembers)
-        )
+        both = counts.members, counts.nonmembers
+        sides = (np.rint(records / 200 * each).astype(np.int64) for each in both)
         assert closeness.within(counts_of(*sides), 0.5, 0.05, ALPHA) is passes

@@ -17,7 +17,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
 from tests.cases import each_case, refusals
 from tests.estimators.privacy.values import counts_of
-from tests.oracles import most_misses
+from tests.oracles import answers, most_misses
 
 BOTH, ONE = 0.8, 0.2
 """Shares of the level of guesses at both ends, and at one; each is all that its kind has where it has one way."""
@@ -26,14 +26,6 @@ BOTH, ONE = 0.8, 0.2
 def in_thirds(members, nonmembers):
     """Three cells of which every share picks the outer two: one set of guesses at both ends, and one at each end."""
     return Counts.of(members, nonmembers, edges=[0.0, 1.0])
-
-
-def answers(rng, epsilon, n_members, n_nonmembers):
-    """Randomised response on membership, blurred inside each answer: its epsilon is exactly the one named."""
-    honest = expit(epsilon)
-    members = np.where(rng.random(n_members) < honest, 1.0, -1.0)
-    nonmembers = np.where(rng.random(n_nonmembers) < honest, -1.0, 1.0)
-    return members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers)
 
 
 def bare_answers(rng, epsilon, n_members, n_nonmembers):
@@ -157,13 +149,11 @@ def test_the_exact_law_beats_the_binomial_of_mean_bias():
 @pytest.mark.slow
 @each_case(
     "world, epsilon, sides, direction",
-    [
-        *((bare_answers, 0.0, sides, "high") for sides in ((8, 8), (20, 20), (50, 50), (8, 72))),
-        *((bare_answers, 0.0, sides, "either") for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
-        *((answers, 1.0, sides, "either") for sides in ((20, 180), (200, 1800))),
-        *((answers, 4.0, sides, "either") for sides in ((100, 100), (180, 20))),
-        (laplace, 1.0, (180, 20), "either"),
-    ],
+    *((bare_answers, 0.0, sides, "high") for sides in ((8, 8), (20, 20), (50, 50), (8, 72))),
+    *((bare_answers, 0.0, sides, "either") for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
+    *((answers, 1.0, sides, "either") for sides in ((20, 180), (200, 1800))),
+    *((answers, 4.0, sides, "either") for sides in ((100, 100), (180, 20))),
+    (laplace, 1.0, (180, 20), "either"),
 )
 def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, epsilon, sides, direction):
     assert (bounds(world, epsilon, sides, 60, direction) > epsilon).sum() <= most_misses(60)
@@ -257,17 +247,10 @@ def asked_of_coins(seed, runs, records, epsilon, share=0.5, delta=0.0, tied=Fals
 
 
 @pytest.mark.slow
-@each_case(
-    "epsilon, share, tied",
-    [
-        (0.0, 0.5, True),
-        (0.0, 0.3, False),
-        (1.0, 0.1, True),
-        (1.0, 0.5, False),
-        (3.0, 0.3, True),
-        (3.0, 0.1, False),
-    ],
-)
+@each_case("epsilon, share, tied", [
+    (0.0, 0.5, True), (0.0, 0.3, False), (1.0, 0.1, True), (1.0, 0.5, False), (3.0, 0.3, True),
+    (3.0, 0.1, False),
+])  # fmt: skip
 def test_canaries_of_randomised_response_seldom_contradict_it(epsilon, share, tied):
     """Nothing keeps epsilon more exactly."""
     assert (asked_of_coins(14, 80, 300, epsilon, share, tied=tied) > epsilon).mean() <= 0.025
@@ -349,10 +332,8 @@ def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
     assert bold.ceiling == pytest.approx(0.8)
     assert 1.0 < bold.bound.value < 4.0
     assert modest.bound.value <= bold.bound.value
-    assert (
-        "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least"
-        in bold.sentence
-    )
+    said = "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least"
+    assert said in bold.sentence
     assert "does not prove the claim" in modest.sentence
     assert "canaries" in bold.bound.guarantee.assumes
     assert "empirical" in bold.bound.guarantee.covers
@@ -373,13 +354,11 @@ THIRDS = in_thirds([1, 2, 3], [3, 2, 1])
 
 test_what_is_out_of_range_is_refused_by_name = refusals(
     "ask, error, field",
-    [
-        (lambda: check_claim(THIRDS, -1.0), OutOfRange, "epsilon"),
-        (lambda: check_claim(THIRDS, float("nan")), OutOfRange, "epsilon"),
-        (lambda: epsilon_lower_bound(THIRDS, delta=1.0), OutOfRange, "delta"),
-        (lambda: epsilon_lower_bound(THIRDS, 1.0), OutOfRange, "confidence"),
-        (lambda: epsilon_lower_bound(THIRDS, direction="hihg"), UnknownName, "direction"),
-    ],
+    (lambda: check_claim(THIRDS, -1.0), OutOfRange, "epsilon"),
+    (lambda: check_claim(THIRDS, float("nan")), OutOfRange, "epsilon"),
+    (lambda: epsilon_lower_bound(THIRDS, delta=1.0), OutOfRange, "delta"),
+    (lambda: epsilon_lower_bound(THIRDS, 1.0), OutOfRange, "confidence"),
+    (lambda: epsilon_lower_bound(THIRDS, direction="hihg"), UnknownName, "direction"),
 )
 
 

@@ -26,7 +26,7 @@ from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from tests.cases import each_case, refusals
 from tests.estimators.privacy.values import ranks
-from tests.oracles import gaussian_shift, most_misses
+from tests.oracles import copied, gaussian_shift, most_misses
 
 LEVEL = 0.025
 FIFTY = Counts.of([4950, 50], [5000, 0], edges=[1.0])
@@ -39,14 +39,6 @@ def table(
     return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
 
 
-def verbatim(rows: int, copies: int, seed: int) -> Scores:
-    """Closeness to the nearest synthetic row: copies stand at the very top."""
-    rng = np.random.default_rng(seed)
-    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
-    closeness[0][:copies] = 0.0
-    return Scores.of(closeness[0], closeness[1])
-
-
 def chance(m: int, n1: int, k: int, n0: int, log_ratio: float) -> float:
     """P(V_(m) <= g U_(k+1)) by a sum over 40,001 points."""
     odds = np.linspace(-30, 30, 40_001)
@@ -57,7 +49,7 @@ def chance(m: int, n1: int, k: int, n0: int, log_ratio: float) -> float:
 
 def test_a_release_with_one_row_in_a_hundred_word_for_word_alarms_every_time() -> None:
     for seed in range(10):
-        result = exposure(verbatim(5000, 50, seed))
+        result = exposure(Scores.of(*copied(5000, 50, seed)))
 
         assert result.alarm
         assert (result.tail.direction, result.tail.nonmembers) == ("high", 0)
@@ -193,7 +185,7 @@ def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
 
 
 def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_the_other():
-    scores = verbatim(5000, 50, 0)
+    scores = Scores.of(*copied(5000, 50, 0))
     turned = Scores.of(np.negative(scores.members), np.negative(scores.nonmembers))
     high, low, known = exposure(scores), exposure(turned), exposure(scores, direction="high")
 
@@ -209,7 +201,7 @@ def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_th
 
 
 def test_only_the_order_of_scores_counts_and_counts_on_a_grid_show_the_same_copies() -> None:
-    scores = verbatim(2000, 30, 3)
+    scores = Scores.of(*copied(2000, 30, 3))
 
     assert exposure(scores) == exposure(Scores.of(np.exp(scores.members), np.exp(scores.nonmembers)))
     assert exposure(scores).tail == exposure(finest(scores)).tail
@@ -329,11 +321,9 @@ def test_a_severe_exposure_is_named_before_a_purer_one_of_fewer_members() -> Non
 
 @each_case(
     "members, nonmembers, who",
-    [
-        ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
-        ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
-        ([60, 940], [4, 996], "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut."),
-    ],
+    ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
+    ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
+    ([60, 940], [4, 996], "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut."),
 )
 def test_the_sentence_says_who_how_surely_and_with_which_confidence(members, nonmembers, who) -> None:
     said = exposure(Counts.of(members, nonmembers, edges=[1.0]), prior=0.2).sentence
@@ -375,8 +365,6 @@ def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_noth
 
 test_options_are_checked = refusals(
     "ask, error, words",
-    [
-        (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
-        (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
-    ],
+    (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
+    (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
 )

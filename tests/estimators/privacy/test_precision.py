@@ -21,17 +21,12 @@ def test_each_end_misses_the_truth_as_seldom_as_it_says(world) -> None:
     rng, runs, shares = np.random.default_rng(WORLDS.index(world)), 100, [0.02, 0.25]
     truths = [surest(world, 0.1, share) for share in shares]
 
-    ends = np.array(
-        [
-            [(each.estimate.lower, each.estimate.upper) for each in best_precision(scores, 0.1, 0.9, shares)]
-            for scores in (Scores.of(*world.draw(rng, 80, 200)) for _ in range(runs))
-        ]
-    )
+    drawn = (Scores.of(*world.draw(rng, 80, 200)) for _ in range(runs))
+    found = [[each.estimate for each in best_precision(scores, 0.1, 0.9, shares)] for scores in drawn]
+    ends = np.array([[(each.lower, each.upper) for each in estimates] for estimates in found])
 
-    above, below = (
-        (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0),
-        (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0),
-    )
+    above = (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0)
+    below = (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0)
     assert max(*above, *below) <= most_misses(runs, 0.05)
 
 

@@ -46,9 +46,8 @@ def test_the_fullest_window_is_that_of_a_search_window_by_window(rng, top, sides
     counts = values(*(rng.integers(0, top, n) for n in sides))
     windows = fullest_windows(counts)
 
-    assert windows.within.tolist() == [
-        k for k in (0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45) if k + 2 <= sides[1]
-    ]
+    sizes = (0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45)
+    assert windows.within.tolist() == [k for k in sizes if k + 2 <= sides[1]]
     for at, within in enumerate(windows.within.tolist()):
         assert windows.members[at] == literally(counts, within)
         cells = slice(windows.first[at], windows.behind[at])
@@ -91,12 +90,8 @@ def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_le
     for _ in range(runs):
         counts = values(*(rng.integers(0, top, n) for n in sides))
         windows = windows_of(counts, LEVEL)
-        misses += any(
-            m and ratio_limit(m, sides[0], k, sides[1], level) > 0.0
-            for m, k, level in zip(
-                windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True
-            )
-        )
+        three = zip(windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True)
+        misses += any(m and ratio_limit(m, sides[0], k, sides[1], level) > 0.0 for m, k, level in three)
 
     assert misses <= most_misses(runs, LEVEL)
 
@@ -146,9 +141,8 @@ def test_a_spike_of_members_inside_the_score_is_found_and_named(at, turned) -> N
         assert tail.direction == "window"
         low, high = sorted([-tail.low, -tail.high] if turned else [tail.low, tail.high])
         assert at - 0.03 < low < high < at + 0.03
-        inside = [
-            ((side >= tail.low) & (side < tail.high)).sum() for side in (scores.members, scores.nonmembers)
-        ]
+        both = scores.members, scores.nonmembers
+        inside = [((side >= tail.low) & (side < tail.high)).sum() for side in both]
         assert [tail.members, tail.nonmembers] == inside
         assert tail.tpr_lower < 0.055
         assert tail.score_epsilon >= np.log(SEVERE)
@@ -169,13 +163,10 @@ def test_the_sentence_says_between_which_scores_they_lie_with_as_many_digits_as_
     alone = exposure(values(np.repeat([1, 7, 9], [800, 90, 110]), np.repeat([1, 9], [600, 400])))
     empty = Counts.of([9000, 500, 500], [5000, 0, 5000], edges=[0.25, 0.5])
 
-    assert (
-        exposure(cut).finding
-        == "500 of 10,000 members and 3 of 10,000 nonmembers score between 0.2999 and 0.3007"
-    )
-    assert (
-        exposure(empty).finding == "500 of 10,000 members score between 0.25 and 0.5, where no nonmember lies"
-    )
+    finding = "500 of 10,000 members and 3 of 10,000 nonmembers score between 0.2999 and 0.3007"
+    assert exposure(cut).finding == finding
+    said = "500 of 10,000 members score between 0.25 and 0.5, where no nonmember lies"
+    assert exposure(empty).finding == said
     assert alone.finding == "90 of 1,000 members have the score 7, where no nonmember lies"
     assert (alone.tail.low, alone.tail.high) == (7.0, 7.0)
 
@@ -196,13 +187,8 @@ def test_what_tails_of_members_show_costs_nothing(rng) -> None:
     """They have as much of the error as before windows were looked at: nine tenths."""
     counts = ranks(np.concatenate([rng.random(1000), rng.random(30) + 2.0]), rng.random(1000))
     tails = tails_of(counts, 0.9 * LEVEL, Direction.EITHER)
-    limits = [
-        ratio_limit(m, counts.n_members, k, 1000, level)
-        for m, k, level in zip(
-            tails.members.tolist(), tails.ended_by.tolist(), tails.levels.tolist(), strict=True
-        )
-        if m
-    ]
+    three = zip(tails.members.tolist(), tails.ended_by.tolist(), tails.levels.tolist(), strict=True)
+    limits = [ratio_limit(m, counts.n_members, k, 1000, level) for m, k, level in three if m]
 
     assert exposure(counts).members_epsilon == pytest.approx(max(limits), abs=2e-5)
     assert betaincinv(1.0, 1000.0, 1.0 - tails.levels[0]) == pytest.approx(exposure(counts).tail.fpr_upper)

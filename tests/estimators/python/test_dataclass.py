@@ -101,9 +101,8 @@ def classes(maker: Any, *, slots: bool) -> dict[str, type]:
 
         a: int
 
-    return {
-        each.__name__: each for each in (Plain, Derived, One, Empty, Every, Own, Alike, Same, Quiet, Ordered)
-    }
+    every = Plain, Derived, One, Empty, Every, Own, Alike, Same, Quiet, Ordered
+    return {each.__name__: each for each in every}
 
 
 ARGUMENTS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -111,14 +110,11 @@ ARGUMENTS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     *(("Derived", (1, 2.0, (3,)), {}), ("Derived", (1,), {"c": (1, 2)}), ("One", (float("nan"),), {})),
     *(("Empty", (), {}), ("Every", (1,), {"needed": 5}), ("Every", (1, [2, 3]), {"needed": 5, "named": "x"})),
     *(
-        ("Every", (1,), {"hidden": 9, "needed": 5}),
-        ("Own", (1,), {}),
-        ("Own", (2,), {}),
-        ("Alike", (2,), {}),
-        ("Same", (1,), {}),
+        ("Every", (1,), {"hidden": 9, "needed": 5}), ("Own", (1,), {}), ("Own", (2,), {}),
+        ("Alike", (2,), {}), ("Same", (1,), {}),
     ),
     *(("Ordered", (1,), {}), ("Ordered", (2,), {})),
-]
+]  # fmt: skip
 
 
 def told(classes: dict[str, type]) -> list[object]:

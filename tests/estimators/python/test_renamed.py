@@ -1,7 +1,5 @@
 """Modules go on by the names that they had: the very same ones, and the functions called like them stay functions."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -71,17 +71,14 @@ def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, mem
     assert -0.01 < np.mean(off) < 0.03
 
 
-@each_case(
-    "counts, options, words",
-    [
-        (LEAK, {"over": OverCells()}, "that holds for at least 95% of the cells on average, not for each"),
-        (LEAK, {"confidence": 0.99}, "that holds for at least 99% of them on average, not for each"),
-        (LEAK, {"threshold": 0.2}, "250 of 2,000 records lie where scores make membership more likely than 60%;"),
-        (LEAK, {"prior": 0.0001}, "at a prior of 0.0001 fewer than 1 in 100 are"),
-        (Counts.of([0, 800], [800, 0], edges=[0.0]), {},
-         "It proves no single one a member: at a prior of 0.5 nearly all are"),
-    ],
-)  # fmt: skip
+@each_case("counts, options, words", [
+    (LEAK, {"over": OverCells()}, "that holds for at least 95% of the cells on average, not for each"),
+    (LEAK, {"confidence": 0.99}, "that holds for at least 99% of them on average, not for each"),
+    (LEAK, {"threshold": 0.2}, "250 of 2,000 records lie where scores make membership more likely than 60%;"),
+    (LEAK, {"prior": 0.0001}, "at a prior of 0.0001 fewer than 1 in 100 are"),
+    (Counts.of([0, 800], [800, 0], edges=[0.0]), {},
+     "It proves no single one a member: at a prior of 0.5 nearly all are"),
+])  # fmt: skip
 def test_what_is_said_stays_true_of_other_questions(counts, options, words) -> None:
     said = risk_by_cell(counts, **options).sentence
 

@@ -89,36 +89,28 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
 def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
-    of_counts, expected = (
-        judge(counts, [limit]).limits[0].estimate
-        for limit in (MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets))
-    )
+    limits = MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets)
+    of_counts, expected = (judge(counts, [limit]).limits[0].estimate for limit in limits)
 
-    np.testing.assert_allclose(
-        [of_counts.value, of_counts.interval.lower, of_counts.interval.upper],
-        [expected.value, expected.interval.lower, expected.interval.upper],
-        rtol=1e-12,
-    )
+    ours, theirs = ([of.value, of.interval.lower, of.interval.upper] for of in (of_counts, expected))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
 COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
 
 
-@each_case(
-    "labels, members, nonmembers, error, match",
-    [
-        (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
-         "in cell 1 all groups together have 2 members"),
-        (["a", "b"], [[5, 0], [0, 3]], [[0, 0], [0, 7]], InvalidCounts, "in cell 0 .* 0 nonmembers, the counts 1"),
-        (["a", "a"], [[5, 0], [0, 3]], [[1, 0], [0, 7]], InvalidCounts, "two have the same label"),
-        (["a"], [[5, 3, 0]], [[1, 7, 0]], InvalidCounts, "whole number for each of 2 cells"),
-        (["a"], [[5, 3.5]], [[1, 7]], InvalidCounts, "whole number"),
-        (["a", "b"], [[6, 3], [-1, 0]], [[1, 7], [0, 0]], InvalidCounts, "whole number"),
-        (["a"], [[True, True]], [[1, 7]], InvalidCounts, "whole number"),
-        (["a", 1], [[5, 0], [0, 3]], [[1, 0], [0, 7]], MixedTypes, "all text or all numbers"),
-        ([], [], [], InvalidCounts, "in cell 0 all groups together have 0 members"),
-    ],
-)  # fmt: skip
+@each_case("labels, members, nonmembers, error, match", [
+    (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
+     "in cell 1 all groups together have 2 members"),
+    (["a", "b"], [[5, 0], [0, 3]], [[0, 0], [0, 7]], InvalidCounts, "in cell 0 .* 0 nonmembers, the counts 1"),
+    (["a", "a"], [[5, 0], [0, 3]], [[1, 0], [0, 7]], InvalidCounts, "two have the same label"),
+    (["a"], [[5, 3, 0]], [[1, 7, 0]], InvalidCounts, "whole number for each of 2 cells"),
+    (["a"], [[5, 3.5]], [[1, 7]], InvalidCounts, "whole number"),
+    (["a", "b"], [[6, 3], [-1, 0]], [[1, 7], [0, 0]], InvalidCounts, "whole number"),
+    (["a"], [[True, True]], [[1, 7]], InvalidCounts, "whole number"),
+    (["a", 1], [[5, 0], [0, 3]], [[1, 0], [0, 7]], MixedTypes, "all text or all numbers"),
+    ([], [], [], InvalidCounts, "in cell 0 all groups together have 0 members"),
+])  # fmt: skip
 def test_a_table_that_is_none_of_these_counts_is_refused(labels, members, nonmembers, error, match) -> None:
     with pytest.raises(error, match=match):
         GroupTable.of(COUNTS, labels, members, nonmembers)

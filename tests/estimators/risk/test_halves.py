@@ -30,9 +30,8 @@ def test_a_record_is_not_given_away_by_a_learner_that_has_seen_it() -> None:
 def test_a_target_that_is_a_record_is_answered_as_it_and_one_that_belongs_with_it_by_what_has_not_seen_it():
     scores = draw(1, shift=0.7)
     plain = individual_risk(scores, learners=LOGISTIC)
-    again = individual_risk(
-        scores, targets=np.concatenate([scores.members, scores.nonmembers]), learners=LOGISTIC
-    )
+    rows = np.concatenate([scores.members, scores.nonmembers])
+    again = individual_risk(scores, targets=rows, learners=LOGISTIC)
 
     assert (again.cell == plain.cell).all()
     assert again.learned_half.tolist() == plain.learned_half.tolist()

@@ -34,9 +34,7 @@ from tests.cases import each_case
 from tests.oracles import gaussian_shift, identical, most_misses, scale, vector_shift
 
 DESIGNS = ((20, 20, 0.5), (60, 60, 0.5), (20, 100, 0.5), (30, 270, 0.1), (60, 60, 0.1))
-RATES = np.array(
-    [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999]
-)
+RATES = np.array([0.001, 0.01, 0.02, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.98, 0.99, 0.999])
 
 
 def categories(members, nonmembers):
@@ -400,16 +398,14 @@ def test_counts_answer_for_named_targets_as_the_scores_do_within_the_range_they_
 
 @each_case(
     "name, given_as, error",
-    [
-        ("targets", ["x"], errors.MixedTypes),
-        ("targets", [0.1, np.nan], errors.NotFinite),
-        ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
-        ("targets", 0.5, errors.InputError),
-        ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
-        ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
-        ("groups", np.array([np.nan] * 1000), errors.NotFinite),
-        ("groups", np.array([None, 1] * 500), errors.MixedTypes),
-    ],
+    ("targets", ["x"], errors.MixedTypes),
+    ("targets", [0.1, np.nan], errors.NotFinite),
+    ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
+    ("targets", 0.5, errors.InputError),
+    ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
+    ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
+    ("groups", np.array([np.nan] * 1000), errors.NotFinite),
+    ("groups", np.array([None, 1] * 500), errors.MixedTypes),
 )
 def test_targets_and_labels_that_do_not_fit_are_refused(leaky, name, given_as, error):
     with pytest.raises(error, match=name):

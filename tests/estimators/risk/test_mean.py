@@ -49,11 +49,8 @@ def test_the_interval_is_that_of_the_advantage_and_says_so(rng) -> None:
     mean = mean_risk(scores, risk_by_cell(scores, 0.3).cells, 0.9, 7)
 
     expected = advantage(scores, 0.3, CellsTarget(), 0.9, 7)
-    assert (mean.estimate.value, mean.estimate.lower, mean.estimate.upper) == (
-        expected.value,
-        expected.lower,
-        expected.upper,
-    )
+    found = mean.estimate.value, mean.estimate.lower, mean.estimate.upper
+    assert found == (expected.value, expected.lower, expected.upper)
     assert mean.baseline == pytest.approx(0.4)
     assert "which is the optimal advantage (MACE, Theorem 1.2)" in mean.estimate.interval.guarantee.covers
     assert "it is the best attacker's advantage" in mean.sentence

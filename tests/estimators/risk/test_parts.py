@@ -122,9 +122,8 @@ def test_a_part_pays_for_its_choices_and_a_rim_is_flagged_with_both_neighbours_o
     assert flagged(1000) == [False, True, False, False, False]
     assert flagged(1000, 4) == [False, True, True, True, False]
     assert flagged(10**12)[1:3] == [True, False]  # with its cell
-    at_an_end = Parts(
-        np.arange(4), np.array([0, 0, 0, 1]), np.array([9, 9, 9, 1]), np.array([0, 1, 0, 0]) > 0
-    )
+    cells, choices = np.array([0, 0, 0, 1]), np.array([9, 9, 9, 1])
+    at_an_end = Parts(np.arange(4), cells, choices, np.array([0, 1, 0, 0]) > 0)
     ends = Counts(np.array([40, 3, 50, 107]), np.array([0, 0, 60, 140]), Intervals(np.arange(3.0)))
     assert flag_members(ends, 0.5, groups=np.array([0, 3]), parts=at_an_end).flagged.tolist() == [
         True, True, False, False,

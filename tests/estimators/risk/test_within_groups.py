@@ -50,11 +50,8 @@ def test_a_group_has_the_advantage_of_its_own_records_alone(prior) -> None:
         alone = advantage(
             Scores.of(members[own[:400]], nonmembers[own[400:]]), prior, confidence=1 - 0.05 / len(rows)
         )
-        assert (row.advantage.lower, row.advantage.value, row.advantage.upper) == (
-            alone.lower,
-            alone.value,
-            alone.upper,
-        )
+        found = row.advantage.lower, row.advantage.value, row.advantage.upper
+        assert found == (alone.lower, alone.value, alone.upper)
 
 
 @pytest.mark.slow
@@ -85,11 +82,8 @@ def test_small_groups_and_groups_of_one_side_say_so() -> None:
     assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
     assert groups["big"].cautions == ()
     assert groups["alone"].advantage is groups["odd"].advantage is None
-    assert [(each.label, each.n_members, each.n_nonmembers) for each in rows] == [
-        ("alone", 0, 5),
-        ("big", 290, 695),
-        ("odd", 10, 0),
-    ]
+    sizes = [(each.label, each.n_members, each.n_nonmembers) for each in rows]
+    assert sizes == [("alone", 0, 5), ("big", 290, 695), ("odd", 10, 0)]
 
 
 def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_answer() -> None:
@@ -104,16 +98,10 @@ def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_ans
 SCORES = Scores.of(np.arange(20.0), np.arange(20.0))
 
 
-@each_case(
-    "labels, error",
-    [
-        (["a"] * 19, DimensionMismatch),
-        ([], DimensionMismatch),
-        ([["a"], ["b", "c"]] * 10, InputError),
-        ([float("nan")] * 20, NotFinite),
-        ([None] * 20, MixedTypes),
-    ],
-)
+@each_case("labels, error", [
+    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, InputError),
+    ([float("nan")] * 20, NotFinite), ([None] * 20, MixedTypes),
+])  # fmt: skip
 def test_labels_that_are_not_one_a_record_are_refused(labels, error) -> None:
     with pytest.raises(error):
         by_group(SCORES, labels, ["a"] * 20)
@@ -133,9 +121,7 @@ def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() ->
 
 
 @each_case("last, cells", [(1, "1 of 9"), (60, "9 of 9")])
-def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only(
-    last, cells
-) -> None:
+def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only(last, cells):
     rng = np.random.default_rng(6)
     apart, low = rng.uniform([[0.5], [0.1]], [[0.9], [0.5]], (2, 400))
     apart[:last], low[:last] = rng.uniform(0, 9 if last > 1 else 1, (2, last))

@@ -1,7 +1,5 @@
 """The most useful candidate that keeps a limit: how the level is spent, and that none may go out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -28,11 +26,9 @@ UTILITY = [0.5, 0.6, 0.7, 0.65]
 
 @each_case(
     "options, decisions, best",
-    [
-        ({}, [PASS, PASS, FAIL, OPEN], "0.05"),  # the last stands behind one that does not keep the limit
-        ({"starts": 4}, [PASS, PASS, FAIL, PASS], "0.02"),
-        ({"is_ordered": False}, [PASS, PASS, FAIL, PASS], "0.02"),
-    ],
+    ({}, [PASS, PASS, FAIL, OPEN], "0.05"),  # the last stands behind one that does not keep the limit
+    ({"starts": 4}, [PASS, PASS, FAIL, PASS], "0.02"),
+    ({"is_ordered": False}, [PASS, PASS, FAIL, PASS], "0.02"),
 )
 def test_the_most_useful_that_may_go_out(options: Any, decisions: list[Decision], best: str) -> None:
     result = frontier(LADDER, UTILITY, 0.15, **options)
@@ -73,18 +69,14 @@ def levels_asked(monkeypatch: pytest.MonkeyPatch, keeps: set[str], **options: An
 
 @each_case(
     "keeps, options, expected",
-    [
-        # a fixed sequence: the whole level as long as candidates pass; beyond, what is shown is not tried
-        ({"0.0", "0.05"}, {}, [[0.025], [0.025], [0.025], [0.025]]),
-        # fallback: a quarter each, and what was passed on
-        ({"0.0", "0.05", "0.02"}, {"starts": 4}, [[0.00625], [0.0125], [0.01875], [0.00625]]),
-        # Holm: a quarter; then what is left by three; shown at that
-        ({"0.0", "0.05", "0.02"}, {"is_ordered": False}, [[0.00625], [0.00625], [0.025], [0.00625]]),
-    ],
+    # a fixed sequence: the whole level as long as candidates pass; beyond, what is shown is not tried
+    ({"0.0", "0.05"}, {}, [[0.025], [0.025], [0.025], [0.025]]),
+    # fallback: a quarter each, and what was passed on
+    ({"0.0", "0.05", "0.02"}, {"starts": 4}, [[0.00625], [0.0125], [0.01875], [0.00625]]),
+    # Holm: a quarter; then what is left by three; shown at that
+    ({"0.0", "0.05", "0.02"}, {"is_ordered": False}, [[0.00625], [0.00625], [0.025], [0.00625]]),
 )
-def test_the_level_is_spent_as_the_procedure_says(
-    monkeypatch: pytest.MonkeyPatch, keeps: set[str], options: Any, expected: list[list[float]]
-) -> None:
+def test_the_level_is_spent_as_the_procedure_says(monkeypatch, keeps, options, expected) -> None:
     with monkeypatch.context() as patch:
         asked = levels_asked(patch, keeps, **options)
 
@@ -103,10 +95,8 @@ def test_a_candidate_that_hides_an_exposure_does_not_pass() -> None:
     members[:200] = 9.0 + np.arange(200) / 1000
     from estimators import Scores
 
-    hidden = {
-        "plain": Scores.of(*np.random.default_rng(2).normal(size=(2, 4000))),
-        "spike": Scores.of(members, nonmembers),
-    }
+    plain = Scores.of(*np.random.default_rng(2).normal(size=(2, 4000)))
+    hidden = {"plain": plain, "spike": Scores.of(members, nonmembers)}
 
     withheld, accepted = (frontier(hidden, [1, 2], 0.3, accept_exposure=accept) for accept in (False, True))
 
@@ -119,11 +109,9 @@ def test_a_candidate_that_hides_an_exposure_does_not_pass() -> None:
 
 test_a_question_that_is_none_is_refused = refusals(
     "ask, error, field",
-    [
-        (lambda: frontier(LADDER, [1.0], 0.1), DimensionMismatch, "utility"),
-        (lambda: frontier(LADDER, [1.0, 2.0, 3.0, np.nan], 0.1), OutOfRange, "utility"),
-        (lambda: frontier(LADDER, UTILITY, 2.0), OutOfRange, "max_advantage"),
-        (lambda: frontier(LADDER, UTILITY, 0.1, starts=5), OptionError, "starts"),
-        (lambda: frontier(LADDER, UTILITY, 0.1, starts=2, is_ordered=False), OptionError, "starts"),
-    ],
+    (lambda: frontier(LADDER, [1.0], 0.1), DimensionMismatch, "utility"),
+    (lambda: frontier(LADDER, [1.0, 2.0, 3.0, np.nan], 0.1), OutOfRange, "utility"),
+    (lambda: frontier(LADDER, UTILITY, 2.0), OutOfRange, "max_advantage"),
+    (lambda: frontier(LADDER, UTILITY, 0.1, starts=5), OptionError, "starts"),
+    (lambda: frontier(LADDER, UTILITY, 0.1, starts=2, is_ordered=False), OptionError, "starts"),
 )

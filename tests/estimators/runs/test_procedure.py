@@ -105,9 +105,8 @@ def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_withi
 @pytest.mark.slow
 def test_what_rules_show_on_unseen_records_of_few_is_on_average_no_more_than_there_is() -> None:
     rng = np.random.default_rng(3)
-    shown = [
-        evidence_in(finest(Scores.of(*rng.normal(size=(2, 8)))), 0.5, seed).unseen for seed in range(8000)
-    ]
+    samples = (finest(Scores.of(*rng.normal(size=(2, 8)))) for _ in range(8000))
+    shown = [evidence_in(sample, 0.5, seed).unseen for seed, sample in enumerate(samples)]
 
     assert np.mean(shown) < 3.0 * np.std(shown) / np.sqrt(len(shown))
 
@@ -206,17 +205,13 @@ def test_a_rare_prior_starts_at_its_baseline() -> None:
 
 
 @pytest.mark.slow
-def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it() -> (
-    None
-):
+def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it():
     result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
     proven, simulated = result.any_variation, result.estimate
 
     assert proven.lower < simulated.lower < simulated.upper < proven.upper
-    for threshold, expected in (
-        (simulated.upper + 0.01, Decision.PASS),
-        (simulated.lower - 0.01, Decision.FAIL),
-    ):
+    limits = (simulated.upper + 0.01, Decision.PASS), (simulated.lower - 0.01, Decision.FAIL)
+    for threshold, expected in limits:
         verdict, careful = (result.verdict(threshold, accept_simulated=each) for each in (True, False))
         assert verdict.decision is expected
         assert "the limits that hold however they vary" in verdict.reason
@@ -286,9 +281,7 @@ def test_records_that_cannot_answer_let_nothing_pass_and_do_not_undo_a_fail() ->
 
 
 @pytest.mark.slow
-def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> (
-    None
-):
+def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level():
     """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
     rng, runs, number = np.random.default_rng(6), 40, 6
     wrong = np.zeros(2)
@@ -322,8 +315,7 @@ def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end
 
         def upper(changes: int, simulated: bool = simulated) -> float:
             larger = replace(
-                result.trainings,
-                best=np.maximum(result.trainings.best, [each[changes] for each in gains]),
+                result.trainings, best=np.maximum(result.trainings.best, [each[changes] for each in gains])
             )
             return (larger.mean(ALPHA) if simulated else larger.whatever_they_do(ALPHA))[1]
 
@@ -373,20 +365,17 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
 NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
 
 
-@each_case(
-    "data, labels, field, message",
-    [
-        (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
-        (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
-        (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
-         r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
-        (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
-        (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
-        (NUMBERS, np.tile(np.arange(32), 2), "model",
-         r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
-        (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
-    ],
-)  # fmt: skip
+@each_case("data, labels, field, message", [
+    (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
+    (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
+    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+     r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
+    (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
+    (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
+    (NUMBERS, np.tile(np.arange(32), 2), "model",
+     r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
+    (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
+])  # fmt: skip
 def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
     with pytest.raises(MaceError, match=message) as error:
         procedure_advantage(data, labels)

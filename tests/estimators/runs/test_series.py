@@ -1,5 +1,7 @@
 """A series of steps: each end by hand, how far a limit is kept, and how often that is said wrongly."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -64,17 +66,14 @@ def test_a_pass_of_all_steps_holds_up_to_the_fewest_changes_of_any_step_and_quer
         for label, leak in (("early", 0.02), ("late", 0.1))
     }
     series = advantage_series(steps, max_advantage=0.3, seed=1)
-    kept = {
-        label: [advantage(each, seed=1).holds_up_to(0.3) for each in queries.values()]
-        for label, queries in steps.items()
-    }
+    ask = partial(advantage, seed=1)
+    kept = {label: [ask(each).holds_up_to(0.3) for each in of.values()] for label, of in steps.items()}
 
     assert [step.holds_up_to_changes for step in series.steps] == [min(each) for each in kept.values()]
     fewest = min(map(min, kept.values()))
     assert fewest < max(map(max, kept.values()))
-    assert (
-        f"change their guess at most {fewest} times along the score, or who sort a score" in series.covers[0]
-    )
+    said = f"change their guess at most {fewest} times along the score, or who sort a score"
+    assert said in series.covers[0]
     assert len(series.covers) == 3
     [alone] = advantage_series({"late": steps["late"]["one"]}, 0.3, seed=1).steps
     assert alone.reach.lines == judge(steps["late"]["one"], [MaxAdvantage(0.3)], seed=1).covers[:1]
@@ -87,9 +86,8 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
     rng = np.random.default_rng(5)
     names = Scores.of(rng.choice([*"abc"], 500), rng.choice([*"abc"], 500))
     numbers = Scores.of(*rng.normal(size=(2, 500)))
-    whole, both = (
-        advantage_series({"a": each, "b": each}, 0.5) for each in (names, {"n": numbers, "c": names})
-    )
+    seconds = names, {"n": numbers, "c": names}
+    whole, both = (advantage_series({"a": each, "b": each}, 0.5) for each in seconds)
 
     assert [step.holds_up_to_changes for step in (*whole.steps, *both.steps)] == [None] * 4
     assert "see which of 3 groups of similar values" in whole.covers[0]
@@ -97,21 +95,17 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
     assert both.covers[0].startswith("It covers attackers who change their guess at most")
     assert "see which of 3 groups of similar values a score falls in" in both.covers[1]
     counted = Counts.of([60, 50, 40], [50, 50, 50], edges=[0.0, 1.0])
-    assert (
-        "scores as they were counted, in 3 cells"
-        in advantage_series({"a": counted, "b": numbers}, 0.5).covers[2]
-    )
+    covers = advantage_series({"a": counted, "b": numbers}, 0.5).covers
+    assert "scores as they were counted, in 3 cells" in covers[2]
 
 
 @each_case(
     "truths, expected, last, failed",
-    [
-        ([0.0, 0.02, 0.5, 0.6], "ppff", "step 1", "step 2"),
-        ([0.0, 0.5, 0.0, 0.0], "pfii", "step 0", "step 1"),  # the advantage falls again; the walk has stopped
-        ([0.5, 0.0], "fi", None, "step 0"),
-        ([0.0, 0.01, 0.02], "ppp", "step 2", None),
-        ([0.19, 0.0], "ii", None, None),
-    ],
+    ([0.0, 0.02, 0.5, 0.6], "ppff", "step 1", "step 2"),
+    ([0.0, 0.5, 0.0, 0.0], "pfii", "step 0", "step 1"),  # the advantage falls again; the walk has stopped
+    ([0.5, 0.0], "fi", None, "step 0"),
+    ([0.0, 0.01, 0.02], "ppp", "step 2", None),
+    ([0.19, 0.0], "ii", None, None),
 )
 def test_the_limit_is_kept_up_to_the_first_step_that_is_not_shown_to(truths, expected, last, failed) -> None:
     series = advantage_series(drawn(np.random.default_rng(4), truths, 1500), max_advantage=0.2)
@@ -158,21 +152,14 @@ def test_counts_are_steps_as_scores_are() -> None:
 SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
 
 
-@each_case(
-    "steps, options, error",
-    [
-        ({}, {}, OptionError),
-        ([("a", SCORES)], {}, OptionError),
-        ({"a": {}}, {}, OptionError),
-        ({"a": [1.0, 2.0]}, {}, MaceError),
-        ({"a": {"q": [1.0, 2.0]}}, {}, MaceError),
-        ({"a": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, DimensionMismatch),
-        ({"a": SCORES}, {"max_advantage": 1.5}, OutOfRange),
-        ({"a": SCORES}, {"max_advantage": float("nan")}, OutOfRange),
-        ({"a": SCORES}, {"confidence": 1.0}, OutOfRange),
-        ({"a": SCORES}, {"prior": 0.0}, OutOfRange),
-    ],
-)
+@each_case("steps, options, error", [
+    ({}, {}, OptionError), ([("a", SCORES)], {}, OptionError), ({"a": {}}, {}, OptionError),
+    ({"a": [1.0, 2.0]}, {}, MaceError), ({"a": {"q": [1.0, 2.0]}}, {}, MaceError),
+    ({"a": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, DimensionMismatch),
+    ({"a": SCORES}, {"max_advantage": 1.5}, OutOfRange),
+    ({"a": SCORES}, {"max_advantage": float("nan")}, OutOfRange),
+    ({"a": SCORES}, {"confidence": 1.0}, OutOfRange), ({"a": SCORES}, {"prior": 0.0}, OutOfRange),
+])  # fmt: skip
 def test_what_makes_no_series_is_refused(steps, options, error) -> None:
     with pytest.raises(error):
         advantage_series(steps, **options)

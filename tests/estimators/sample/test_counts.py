@@ -31,11 +31,8 @@ def draw(seed: int, n: int = 400, spread: float = 1.0) -> Scores:
 
 
 def join(parts: list[Scores]) -> Scores:
-    return Scores.of(
-        np.concatenate([p.members for p in parts]),
-        np.concatenate([p.nonmembers for p in parts]),
-        parts[0].query,
-    )
+    members, nonmembers = [p.members for p in parts], [p.nonmembers for p in parts]
+    return Scores.of(np.concatenate(members), np.concatenate(nonmembers), parts[0].query)
 
 
 def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no_more_than_the_limit():
@@ -72,17 +69,11 @@ def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(value
 VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))
 
 
-@each_case(
-    "counts",
-    [
-        counting.by_grid(draw(7)),
-        counting.by_rank(draw(7)),
-        counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
-        counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
-        counting.by_boxes(VECTORS, 16),
-        counting.by_lattice(VECTORS, 10),
-    ],
-)
+@each_case("counts", [
+    counting.by_grid(draw(7)), counting.by_rank(draw(7)), counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
+    counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
+    counting.by_boxes(VECTORS, 16), counting.by_lattice(VECTORS, 10),
+])  # fmt: skip
 def test_counts_survive_json(counts) -> None:
     assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
 
@@ -99,24 +90,22 @@ def posted(**cells: object) -> dict[str, object]:
 
 @each_case(
     "value, match",
-    [
-        ({"members": [1, 2]}, "nonmembers is missing"),
-        ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
-        ({"members": [1, 2.5], "nonmembers": [1, 1]}, "cell 1 is not a whole number"),
-        ({"members": [1, 2], "nonmembers": [1]}, "2 member cells but 1 nonmember"),
-        ({"members": [1, 2], "nonmembers": [1, 1], "edges": [1.0, 2.0]}, "edges: got 2"),
-        ({"members": [1, 2, 3], "nonmembers": [1, 1, 1], "edges": [2.0, 1.0]}, "strictly increasing"),
-        ({"members": ["a"], "nonmembers": [1]}, "need whole numbers"),
-        ({"members": [1], "nonmembers": [1], "cells": {"kind": "circle"}}, "unknown kind"),
-        ({"members": [1], "nonmembers": [1], "cells": {"kind": "grid"}}, "incomplete"),
-        (posted(), None),
-        (posted(kind="grid", exponent=0, keys=[2, 1]), None),
-        (posted(kind="grid", exponent=99999, keys=[1, 2]), None),
-        (posted(kind="grid", exponent=0, keys=[1, 10**30]), None),
-        (posted(kind="categories", labels=["b", "b"]), None),
-        (posted(kind="values", labels=[np.nan, 1.0]), None),
-        (posted(kind="boxes", axes=[-5], cuts=[1.0]), None),
-    ],
+    ({"members": [1, 2]}, "nonmembers is missing"),
+    ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
+    ({"members": [1, 2.5], "nonmembers": [1, 1]}, "cell 1 is not a whole number"),
+    ({"members": [1, 2], "nonmembers": [1]}, "2 member cells but 1 nonmember"),
+    ({"members": [1, 2], "nonmembers": [1, 1], "edges": [1.0, 2.0]}, "edges: got 2"),
+    ({"members": [1, 2, 3], "nonmembers": [1, 1, 1], "edges": [2.0, 1.0]}, "strictly increasing"),
+    ({"members": ["a"], "nonmembers": [1]}, "need whole numbers"),
+    ({"members": [1], "nonmembers": [1], "cells": {"kind": "circle"}}, "unknown kind"),
+    ({"members": [1], "nonmembers": [1], "cells": {"kind": "grid"}}, "incomplete"),
+    (posted(), None),
+    (posted(kind="grid", exponent=0, keys=[2, 1]), None),
+    (posted(kind="grid", exponent=99999, keys=[1, 2]), None),
+    (posted(kind="grid", exponent=0, keys=[1, 10**30]), None),
+    (posted(kind="categories", labels=["b", "b"]), None),
+    (posted(kind="values", labels=[np.nan, 1.0]), None),
+    (posted(kind="boxes", axes=[-5], cuts=[1.0]), None),
 )
 def test_malformed_counts_are_refused_with_the_reason(value, match) -> None:
     with pytest.raises(InvalidCounts, match=match):
@@ -127,19 +116,16 @@ NAMES = [f"user-{i}" for i in range(200)]
 ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-test_what_cannot_be_counted_is_refused = refusals(
-    "ask, error, words",
-    [
-        (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
-        (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
-         "each of the 200 records has a cell of its own"),
-        (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
-        (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
-         "count both on the same cells"),
-        (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
-         "record 8 falls into none"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
+    (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
+    (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
+     "each of the 200 records has a cell of its own"),
+    (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
+    (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
+     "count both on the same cells"),
+    (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
+     "record 8 falls into none"),
+])  # fmt: skip
 
 
 @each_case("axes, bins", [(1, 100), (2, 10)])
@@ -180,10 +166,8 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
     s = draw(5, 900)
     t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)
 
-    for a, b in (
-        (counting.by_rank(s), counting.by_rank(t)),
-        (counting.by_equal_mass(s), counting.by_equal_mass(t)),
-    ):
+    for count in (counting.by_rank, counting.by_equal_mass):
+        a, b = count(s), count(t)
         np.testing.assert_array_equal(a.members, b.members)
         np.testing.assert_array_equal(a.nonmembers, b.nonmembers)
 

@@ -162,9 +162,8 @@ def test_probabilities_beside_another_scale(other, swapped) -> None:
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "sides_differ_in_range"
-    assert said.message.startswith(
-        f"all {'nonmember' if swapped else 'member'} scores lie between 0 and 1, and "
-    )
+    side = "nonmember" if swapped else "member"
+    assert said.message.startswith(f"all {side} scores lie between 0 and 1, and ")
 
 
 def test_whole_numbers_beside_who_is_a_member(rng) -> None:
@@ -211,10 +210,8 @@ def test_some_members_of_another_precision_are_seen(rng) -> None:
 def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     """By hand: all ways to say which of the records of two groups are written with few digits."""
     groups = [(5, 2, 3), (4, 3, 2)]  # records, members among them, records of few digits
-    ways = [
-        [sum(place < members for place in chosen) for chosen in combinations(range(size), written)]
-        for size, members, written in groups
-    ]
+    drawn = [(combinations(range(size), written), members) for size, members, written in groups]
+    ways = [[sum(place < members for place in chosen) for chosen in every] for every, members in drawn]
     totals = [one + other for one in ways[0] for other in ways[1]]
     expected = np.bincount(totals, minlength=6) / len(totals)
     chances = _members_drawn(*map(list, zip(*groups, strict=True)))

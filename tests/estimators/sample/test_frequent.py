@@ -1,7 +1,5 @@
 """Scores that many records have, wherever they are counted: never too many of them, and a pass stands beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -125,11 +123,8 @@ def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -
 def test_counts_that_are_made_here_are_doubted_as_their_scores_are(way) -> None:
     """The last way reads them from what was written down."""
     a, b = np.random.default_rng(4).normal(size=(2, N))
-    worlds = {
-        "sides_share_records": (a, a[::-1]),
-        "shared_scores": (a, np.append(a[: N // 4], b[N // 4 :])),
-        "repeated_scores": (np.repeat(a, 2), b),
-    }
+    shared, repeated = (a, np.append(a[: N // 4], b[N // 4 :])), (np.repeat(a, 2), b)
+    worlds = {"sides_share_records": (a, a[::-1]), "shared_scores": shared, "repeated_scores": repeated}
     for code, sides in worlds.items():
         assert [each.code for each in COUNTED[way](*sides).doubts] == [code]
     assert COUNTED[way](a, b).doubts == ()
@@ -191,24 +186,17 @@ def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cut
     assert again.to_dict() == counts.to_dict()
 
 
-@each_case(
-    "frequent",
-    [
-        [{"score": 1.5, "members": 6, "nonmembers": 0}],
-        [{"score": 1.5, "members": -1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
-        [{"score": float("nan"), "members": 1, "nonmembers": 0}],
-        [{"score": "1.5", "members": 1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 1}],
-        [{"score": 1.5, "members": 1, "nonmembers": 0, "records": 1}],
-        [{"score": 10**400, "members": 1, "nonmembers": 0}],
-        [{"score": 1.5, "members": 10**400, "nonmembers": 0}],
-        [{"score": 1.5, "members": 2**62, "nonmembers": 0}] * 2,
-        [1.5],
-        3,
-        [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
-    ],
-)
+@each_case("frequent", [
+    [{"score": 1.5, "members": 6, "nonmembers": 0}], [{"score": 1.5, "members": -1, "nonmembers": 0}],
+    [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
+    [{"score": float("nan"), "members": 1, "nonmembers": 0}],
+    [{"score": "1.5", "members": 1, "nonmembers": 0}], [{"score": 1.5, "members": 1}],
+    [{"score": 1.5, "members": 1, "nonmembers": 0, "records": 1}],
+    [{"score": 10**400, "members": 1, "nonmembers": 0}],
+    [{"score": 1.5, "members": 10**400, "nonmembers": 0}],
+    [{"score": 1.5, "members": 2**62, "nonmembers": 0}] * 2, [1.5], 3,
+    [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
+])  # fmt: skip
 def test_frequent_scores_that_do_not_fit_are_refused(frequent) -> None:
     cells = {"kind": "grid", "exponent": 0, "keys": [0, 1], "frequent": frequent}
 

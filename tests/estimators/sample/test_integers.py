@@ -19,21 +19,12 @@ def ids(values: list[int], kind: Any) -> np.ndarray:
     return np.array(values, dtype=kind)
 
 
-@each_case(
-    "low, high, kinds",
-    [
-        (2**63 - 10, 2**63, ("i8", "u8")),
-        (2**60, 2**60 + 10, ("i8", "u8")),
-        (0, 2**63, ("i8", "u8")),
-        (-(2**63), 2**63, ("i8", "u8")),
-        (2**63, 2**63 + 10, ("u8", "u8")),
-        (2**64 - 30, 2**64 - 10, ("u8", "u8")),
-        (2**64 - 10, 2**64, ("u8", "O")),
-        (-5, 2**70, ("i1", "O")),
-        (0, 100, ("u1", "i8")),
-        (0, 10**12, ("i4", "i8")),
-    ],
-)
+@each_case("low, high, kinds", [
+    (2**63 - 10, 2**63, ("i8", "u8")), (2**60, 2**60 + 10, ("i8", "u8")), (0, 2**63, ("i8", "u8")),
+    (-(2**63), 2**63, ("i8", "u8")), (2**63, 2**63 + 10, ("u8", "u8")),
+    (2**64 - 30, 2**64 - 10, ("u8", "u8")), (2**64 - 10, 2**64, ("u8", "O")), (-5, 2**70, ("i1", "O")),
+    (0, 100, ("u1", "i8")), (0, 10**12, ("i4", "i8")),
+])  # fmt: skip
 def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
     a, b = ([start + int(k) for k in PICK] for start in (low, high))
     texts = Scores.of(list(map(str, a)), list(map(str, b)))
@@ -44,13 +35,8 @@ def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
 
         assert isinstance(counts.cells, Categories)
         assert isinstance(of_texts.cells, Categories)
-        rows, of_text_rows = (
-            {
-                str(label): pair
-                for label, *pair in zip(c.cells.labels.tolist(), c.members, c.nonmembers, strict=True)
-            }
-            for c in (counts, of_texts)
-        )
+        both = ((c.cells.labels.tolist(), c.members, c.nonmembers) for c in (counts, of_texts))
+        rows, of_text_rows = ({str(k): pair for k, *pair in zip(*three, strict=True)} for three in both)
         assert rows == of_text_rows
         assert advantage(numbers).lower > 0.9
         risk = individual_risk(numbers)
@@ -73,13 +59,11 @@ def test_targets_are_found_among_labels_of_another_type_and_nothing_near_them_is
 
 @each_case(
     "scores, query, places",
-    [
-        ([2**53, 2**53 + 2], Query.DISCRETE, [0, None, None, None]),
-        ([0.5, 2.0**53], Query.DISCRETE, [1, None, None, None]),
-        ([1, 2**70], Query.DISCRETE, [None, None, 1, None]),
-        ([1, 2**70], Query.CONTINUOUS, [0, 0, 1, None]),
-        ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
-    ],
+    ([2**53, 2**53 + 2], Query.DISCRETE, [0, None, None, None]),
+    ([0.5, 2.0**53], Query.DISCRETE, [1, None, None, None]),
+    ([1, 2**70], Query.DISCRETE, [None, None, 1, None]),
+    ([1, 2**70], Query.CONTINUOUS, [0, 0, 1, None]),
+    ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
 )
 def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(scores, query, places) -> None:
     sample = Scores.of([scores[0]] * 40 + [scores[1]] * 8, [scores[1]] * 48, query)

@@ -33,23 +33,20 @@ def test_they_are_read_back_as_what_they_are_and_do_not_merge_nor_with_others():
 
 @each_case(
     "learned",
-    [
-        None,
-        {},
-        {"learner": 1, "n_taught": 4, "among": "all"},
-        {"learner": "boxes", "n_taught": -1, "among": "all"},
-        {"learner": "boxes", "n_taught": True, "among": "all"},
-        {"learner": "boxes", "n_taught": 4, "among": "none"},
-        {"learner": "boxes", "n_taught": 4, "among": {}},
-    ],
+    None,
+    {},
+    {"learner": 1, "n_taught": 4, "among": "all"},
+    {"learner": "boxes", "n_taught": -1, "among": "all"},
+    {"learner": "boxes", "n_taught": True, "among": "all"},
+    {"learner": "boxes", "n_taught": 4, "among": "none"},
+    {"learner": "boxes", "n_taught": 4, "among": {}},
 )
 def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned) -> None:
     with pytest.raises(InvalidCounts, match="learned"):
         LearnedCounts.from_dict({**COUNTS.to_dict(), "learned": learned})
+    unordered = Counts.of([9, 9], [9, 9]).to_dict()
     with pytest.raises(InvalidCounts, match="order"):
-        LearnedCounts.from_dict(
-            Counts.of([9, 9], [9, 9]).to_dict() | {"learned": COUNTS.to_dict()["learned"]}
-        )
+        LearnedCounts.from_dict(unordered | {"learned": COUNTS.to_dict()["learned"]})
 
 
 def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:

@@ -26,39 +26,36 @@ def spoiled(value: float) -> np.ndarray:
     return np.where(np.arange(10) == 4, value, TEN)
 
 
-@each_case(
-    "members, nonmembers, query, error, words, field, index",
-    [
-        ([], TEN, "auto", TooFewRecords, f"member scores: got 0, need at least {MIN_RECORDS}", "members", None),
-        (TEN, TEN[:3], "auto", TooFewRecords, "nonmember scores: got 3", "nonmembers", None),
-        (TEN, spoiled(np.nan), "auto", NotFinite, "nonmember scores: record 4 is NaN", "nonmembers", 4),
-        (spoiled(np.inf), TEN, "auto", NotFinite, "member scores: record 4 is infinite", "members", 4),
-        (TEN, spoiled(-np.inf), "auto", NotFinite, "nonmember scores: record 4 is infinite", "nonmembers", 4),
-        (np.ma.MaskedArray(TEN, [False] * 3 + [True] * 7), TEN, "auto", NotFinite, "record 3 is masked", "members", 3),
-        ([1.0, 2.0, 3.0, "x", *TEN], TEN, "auto", MixedTypes, "record 3 is text but record 0 is a number",
-         "members", 3),
-        ([0.5, True, *TEN], TEN, "auto", MixedTypes, "record 1 is a boolean", "members", 1),
-        ([0.5, 0.25, None, *TEN], TEN, "auto", MixedTypes, "record 2 is missing", "members", 2),
-        (list("abcdefghij"), TEN, "auto", MixedTypes, "text on one side only", None, None),
-        (["a", "b"] * 5, ["0,81", "0,5"] * 5, "auto", InputError, "record 0 is text that spells a number",
-         "nonmembers", 0),
-        ([[1.0, 2.0]] * 9 + [[1.0]], PAIRS, "auto", RaggedRows, "row 9 has 1 values, row 0 has 2", "members", 9),
-        (np.array([[1.0, 2.0]] * 4 + [[1.0, None]] * 6, dtype=object), np.ones((10, 2)), "auto", MixedTypes,
-         "record 4 is missing", "members", 4),
-        (np.zeros((10, 2)), np.zeros((10, 3)), "auto", DimensionMismatch,
-         "member scores have dimension 2, nonmember scores 3", None, None),
-        (TEN, TEN, "continous", UnknownName, "did you mean 'continuous'", None, None),
-        ([1] * 8, [1, 1, 1, 10**400] * 2, "continuous", NotFinite, "nonmember scores: record 3 is beyond 1e308",
-         "nonmembers", 3),
-        (FAR, [0.5] * 9, "auto", NotFinite, "member scores: record 8 is beyond 1e308", "members", 8),
-        *((bad, TEN, "auto", InputError, None, None, None) for bad in (
-            "abcdefghij", np.zeros((9, 2, 2)), np.array([1j] * 9), None, {1, 2}, 3, iter(TEN), [10**5000] * 9,
-            np.array(None),
-        )),
-        *((*sides, "auto", MixedTypes, "booleans on one side only", None, None)
-          for numbers in ([0, 1] * 5, [0.5, 1.5] * 5) for sides in ((numbers, [True] * 12), ([True] * 12, numbers))),
-    ],
-)  # fmt: skip
+@each_case("members, nonmembers, query, error, words, field, index", [
+    ([], TEN, "auto", TooFewRecords, f"member scores: got 0, need at least {MIN_RECORDS}", "members", None),
+    (TEN, TEN[:3], "auto", TooFewRecords, "nonmember scores: got 3", "nonmembers", None),
+    (TEN, spoiled(np.nan), "auto", NotFinite, "nonmember scores: record 4 is NaN", "nonmembers", 4),
+    (spoiled(np.inf), TEN, "auto", NotFinite, "member scores: record 4 is infinite", "members", 4),
+    (TEN, spoiled(-np.inf), "auto", NotFinite, "nonmember scores: record 4 is infinite", "nonmembers", 4),
+    (np.ma.MaskedArray(TEN, [False] * 3 + [True] * 7), TEN, "auto", NotFinite, "record 3 is masked", "members", 3),
+    ([1.0, 2.0, 3.0, "x", *TEN], TEN, "auto", MixedTypes, "record 3 is text but record 0 is a number",
+     "members", 3),
+    ([0.5, True, *TEN], TEN, "auto", MixedTypes, "record 1 is a boolean", "members", 1),
+    ([0.5, 0.25, None, *TEN], TEN, "auto", MixedTypes, "record 2 is missing", "members", 2),
+    (list("abcdefghij"), TEN, "auto", MixedTypes, "text on one side only", None, None),
+    (["a", "b"] * 5, ["0,81", "0,5"] * 5, "auto", InputError, "record 0 is text that spells a number",
+     "nonmembers", 0),
+    ([[1.0, 2.0]] * 9 + [[1.0]], PAIRS, "auto", RaggedRows, "row 9 has 1 values, row 0 has 2", "members", 9),
+    (np.array([[1.0, 2.0]] * 4 + [[1.0, None]] * 6, dtype=object), np.ones((10, 2)), "auto", MixedTypes,
+     "record 4 is missing", "members", 4),
+    (np.zeros((10, 2)), np.zeros((10, 3)), "auto", DimensionMismatch,
+     "member scores have dimension 2, nonmember scores 3", None, None),
+    (TEN, TEN, "continous", UnknownName, "did you mean 'continuous'", None, None),
+    ([1] * 8, [1, 1, 1, 10**400] * 2, "continuous", NotFinite, "nonmember scores: record 3 is beyond 1e308",
+     "nonmembers", 3),
+    (FAR, [0.5] * 9, "auto", NotFinite, "member scores: record 8 is beyond 1e308", "members", 8),
+    *((bad, TEN, "auto", InputError, None, None, None) for bad in (
+        "abcdefghij", np.zeros((9, 2, 2)), np.array([1j] * 9), None, {1, 2}, 3, iter(TEN), [10**5000] * 9,
+        np.array(None),
+    )),
+    *((*sides, "auto", MixedTypes, "booleans on one side only", None, None)
+      for numbers in ([0, 1] * 5, [0.5, 1.5] * 5) for sides in ((numbers, [True] * 12), ([True] * 12, numbers))),
+])  # fmt: skip
 def test_what_is_no_sample_is_refused_by_side_and_place(
     members, nonmembers, query, error, words, field, index
 ) -> None:
@@ -158,35 +155,23 @@ def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, f
 
 @each_case(
     "members, nonmembers",
-    [
-        (LABELS, 1 - LABELS),  # a score that is 0 or 1
-        (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
-        (MANY, RNG.integers(0, 2, 150)),  # not as many as there are scores
-        (MANY, np.zeros(200)),
-        (np.where(LABELS, 0.5, 0.25), LABELS),
-        (MANY, np.where(LABELS, 1.0, 0.5)),
-    ],
+    (LABELS, 1 - LABELS),  # a score that is 0 or 1
+    (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
+    (MANY, RNG.integers(0, 2, 150)),  # not as many as there are scores
+    (MANY, np.zeros(200)),
+    (np.where(LABELS, 0.5, 0.25), LABELS),
+    (MANY, np.where(LABELS, 1.0, 0.5)),
 )
 def test_what_may_be_a_score_is_not_taken_for_labels(members, nonmembers) -> None:
     assert Scores.of(members, nonmembers).n_members == 200
 
 
 SPELLED = {
-    "percent": "{:.1%}",
-    "dollars": "${:.2f}",
-    "in brackets": "[{:.3f}]",
-    "tensor": "tensor({:.4f})",
-    "tensor with its type": "tensor({:.4f}, dtype=torch.float64)",
-    "array": "array([{:.4f}])",
-    "numpy": "np.float64({})",
-    "plain": "{}",
-    "padded": " {:.3f} ",
-    "signed": "-{:.3f}",
-    "small": "{:.3e}",
-    "euros": "{:.2f} \u20ac",
-    "thousands": "1,23{:.2f}",
-    "thousands beside a decimal comma": "1.234,5{:.0f}",
-}
+    "percent": "{:.1%}", "dollars": "${:.2f}", "in brackets": "[{:.3f}]", "tensor": "tensor({:.4f})",
+    "tensor with its type": "tensor({:.4f}, dtype=torch.float64)", "array": "array([{:.4f}])",
+    "numpy": "np.float64({})", "plain": "{}", "padded": " {:.3f} ", "signed": "-{:.3f}", "small": "{:.3e}",
+    "euros": "{:.2f} \u20ac", "thousands": "1,23{:.2f}", "thousands beside a decimal comma": "1.234,5{:.0f}",
+}  # fmt: skip
 
 
 @each_case("form", SPELLED)

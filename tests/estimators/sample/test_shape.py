@@ -27,10 +27,8 @@ def shape_of(data: Scores | Counts) -> Shape:
 
 def counts_of(side: np.ndarray, edges: np.ndarray) -> list[int]:
     """A literal twin: bins are closed on the left, the last one on both sides."""
-    return [
-        int(sum(1 for x in side if low <= x < high or (high == edges[-1] and x == high)))
-        for low, high in pairwise(edges)
-    ]
+    ends = [(low, high, high == edges[-1]) for low, high in pairwise(edges)]
+    return [int(sum(1 for x in side if low <= x < high or (last and x == high))) for low, high, last in ends]
 
 
 @each_case("records", [20, 500])
@@ -43,10 +41,8 @@ def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> N
     assert result.members.tolist() == counts_of(members, result.edges)
     assert result.nonmembers.tolist() == counts_of(nonmembers, result.edges)
     assert (result.outside_members, result.outside_nonmembers) == (0, 0)
-    assert result.edges[[0, -1]].tolist() == [
-        min(members.min(), nonmembers.min()),
-        max(members.max(), nonmembers.max()),
-    ]
+    pooled = np.concatenate([members, nonmembers])
+    assert result.edges[[0, -1]].tolist() == [pooled.min(), pooled.max()]
 
 
 def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again(rng) -> None:

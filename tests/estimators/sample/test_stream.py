@@ -139,19 +139,13 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
         for block in blocks:
             tally = tally.plus(*block)
 
-        assert tally.counts().to_dict() == {
-            "members": [8, 0],
-            "nonmembers": [7, 1],
-            "cells": {"kind": "categories", "labels": [str(near), str(beyond)]},
-        }
+        cells = {"kind": "categories", "labels": [str(near), str(beyond)]}
+        assert tally.counts().to_dict() == {"members": [8, 0], "nonmembers": [7, 1], "cells": cells}
     alone = CountStream().plus(a, a).counts()
     assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
     unsigned = CountStream().plus(np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64), NOTHING)
-    assert unsigned.plus(NOTHING, np.arange(8)).counts().cells.to_dict()["labels"] == [
-        *range(8),
-        2**63 + 1,
-        2**63 + 2,
-    ]
+    cells = unsigned.plus(NOTHING, np.arange(8)).counts().cells
+    assert cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
 
 
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
@@ -241,19 +235,16 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
 WORDS = np.array([f"name {i}" for i in range(20)])
 
 
-test_what_cannot_be_counted_is_refused = refusals(
-    "ask, error, words",
-    [
-        (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
-        (lambda: CountStream().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING), MixedTypes, None),
-        (lambda: CountStream().plus(np.arange(8), np.arange(7)).counts(), TooFewRecords,
-         "nonmember scores: got 7, need at least 8"),
-        (lambda: CountStream().counts(), TooFewRecords, None),
-        (lambda: CountStream().plus(WORDS[:10], WORDS[10:]).counts(), TooManyCells, None),
-        (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
-        (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
+    (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
+    (lambda: CountStream().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING), MixedTypes, None),
+    (lambda: CountStream().plus(np.arange(8), np.arange(7)).counts(), TooFewRecords,
+     "nonmember scores: got 7, need at least 8"),
+    (lambda: CountStream().counts(), TooFewRecords, None),
+    (lambda: CountStream().plus(WORDS[:10], WORDS[10:]).counts(), TooManyCells, None),
+    (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
+    (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
+])  # fmt: skip
 
 
 def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:

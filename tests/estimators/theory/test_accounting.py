@@ -90,17 +90,14 @@ def test_a_renyi_curve_is_above_the_exact_gaussian_one(mu):
 test_numbers_out_of_range_are_refused_by_name = refusals(
     "ask, field",
     [
-        (lambda: NoisySteps(0.0, 1), "noise_multiplier"),
-        (lambda: NoisySteps(1.0, 0), "steps"),
+        (lambda: NoisySteps(0.0, 1), "noise_multiplier"), (lambda: NoisySteps(1.0, 0), "steps"),
         (lambda: NoisySteps(1.0, 1, 0.0), "sampling_rate"),
-        (lambda: NoisySteps(1.0, 1, 1.5), "sampling_rate"),
-        (lambda: renyi_curve([]), "rdp"),
-        (lambda: renyi_curve([(0.5, 1.0)]), "rdp"),
-        (lambda: renyi_curve([(2.0, -1.0)]), "rdp"),
+        (lambda: NoisySteps(1.0, 1, 1.5), "sampling_rate"), (lambda: renyi_curve([]), "rdp"),
+        (lambda: renyi_curve([(0.5, 1.0)]), "rdp"), (lambda: renyi_curve([(2.0, -1.0)]), "rdp"),
         (lambda: renyi_curve([(2.0, float("nan"))]), "rdp"),
     ],
     error=OutOfRange,
-)
+)  # fmt: skip
 
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from estimators import Counts, Scores, advantage
 from estimators.errors import OptionError, OutOfRange
@@ -10,26 +9,20 @@ from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.theory.agreement import agreement
 from estimators.theory.dp import GaussianDp, advantage_ceiling
 from tests.cases import each_case
+from tests.oracles import answers
 
 COUNTS = Counts.of([120, 300, 580], [310, 420, 270], edges=[0.4, 0.7])
 
 
-def answers(rng, epsilon, n_members, n_nonmembers):
-    """Randomised response, blurred inside each answer: what its epsilon allows is attained in every row at once."""
-    honest = expit(epsilon)
-    members = np.where(rng.random(n_members) < honest, 1.0, -1.0)
-    nonmembers = np.where(rng.random(n_nonmembers) < honest, -1.0, 1.0)
-    return Scores.of(members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers))
-
-
 def shifted(rng, mu, n_members, n_nonmembers):
-    return Scores.of(rng.normal(mu, 1.0, n_members), rng.normal(0.0, 1.0, n_nonmembers))
+    return rng.normal(mu, 1.0, n_members), rng.normal(0.0, 1.0, n_nonmembers)
 
 
 def contradicted(draw, size, claim, sides, prior, runs):
     """How many of so many samples contradict the claim."""
     rng = np.random.default_rng(17)
-    results = (agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1)) for _ in range(runs))
+    samples = (Scores.of(*draw(rng, size, *sides)) for _ in range(runs))
+    results = (agreement(each, *claim, prior, rates=(0.01, 0.1)) for each in samples)
     return sum(each.decision == "contradicted" for each in results)
 
 
@@ -60,10 +53,8 @@ def struck(rng, probability, share, size):
     """(0, probability x share)-DP of a record's coin: some runs print the membership of a share of the records."""
     hit = share if rng.random() < probability else 0.0
     members, nonmembers = rng.random((2, size))
-    return Scores.of(
-        np.where(rng.random(size) < hit, 1.0 + members, members),
-        np.where(rng.random(size) < hit, nonmembers - 1.0, nonmembers),
-    )
+    above, below = rng.random(size) < hit, rng.random(size) < hit
+    return Scores.of(np.where(above, 1.0 + members, members), np.where(below, nonmembers - 1.0, nonmembers))
 
 
 @pytest.mark.slow

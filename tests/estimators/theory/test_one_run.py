@@ -1,5 +1,6 @@
 """One run against a promise: published figures, exact chances, what is drawn, and what is no certificate."""
 
+from functools import partial
 from itertools import product
 from math import comb
 
@@ -24,14 +25,8 @@ NONE = np.zeros((2, 0), dtype=np.int64)
 
 
 def guessed(coins, guesses, right, *, alike=False):
-    return Guesses(
-        coins,
-        np.array([guesses - right], dtype=float),
-        np.array([right], dtype=float),
-        NONE,
-        np.array([[guesses, right, int(alike)]]),
-        np.ones(1),
-    )
+    wrong_and_right = [np.array([each], dtype=float) for each in (guesses - right, right)]
+    return Guesses(coins, *wrong_and_right, NONE, np.array([[guesses, right, int(alike)]]), np.ones(1))
 
 
 def canaries(seed, records, shift, split=False):
@@ -84,14 +79,9 @@ def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
 
 def test_guesses_of_one_kind_say_more():
     level = 1e-3
-    refuted = [
-        next(
-            right
-            for right in range(101)
-            if count_refutes(guessed(1000, 100, right, alike=alike), GaussianDp(0.5).envelope(), level)
-        )
-        for alike in (False, True)
-    ]
+    curve = GaussianDp(0.5).envelope()
+    guess = [partial(guessed, 1000, 100, alike=alike) for alike in (False, True)]
+    refuted = [next(k for k in range(101) if count_refutes(each(k), curve, level)) for each in guess]
 
     assert refuted[1] < refuted[0]
 
@@ -120,12 +110,8 @@ def test_true_promises_are_seldom_contradicted(draw):
 
 def test_a_broken_promise_is_contradicted_in_each_form():
     data = canaries(1, 2000, 2.0)
-    for promise in (
-        GaussianDp(0.5),
-        ApproximateDp(1.0, 1e-5),
-        DpCurve((0.5, 1.0), (1e-3, 1e-5)),
-        DpCurve((1.0,), (1e-5,)),
-    ):
+    curves = DpCurve((0.5, 1.0), (1e-3, 1e-5)), DpCurve((1.0,), (1e-5,))
+    for promise in (GaussianDp(0.5), ApproximateDp(1.0, 1e-5), *curves):
         assert one_run(data, "coin", promise, direction="high").decision == "contradicted"
 
 
@@ -155,9 +141,8 @@ def test_mirrored_scores_have_the_bound_of_the_other_direction():
     data = canaries(4, 800, 1.0)
     mirrored = Scores.of(-data.members, -data.nonmembers)
 
-    assert (
-        one_run(data, "coin", direction="high").epsilon == one_run(mirrored, "coin", direction="low").epsilon
-    )
+    found = one_run(data, "coin", direction="high").epsilon
+    assert found == one_run(mirrored, "coin", direction="low").epsilon
     assert one_run(data, "coin").epsilon.value == one_run(mirrored, "coin").epsilon.value
 
 
@@ -333,14 +318,8 @@ def test_how_many_are_guessed_hangs_on_their_number_alone():
     fine = canaries(30, 600, 1.0)
     coarse = Scores.of(np.round(fine.members), np.round(fine.nonmembers))
     for draw in ("coin", "split"):
-        numbers = [
-            [
-                each.ways[:, 0].tolist()
-                for order in guesses_of(data, Draw(draw), Direction.HIGH, 0)[0]
-                for each in order
-            ]
-            for data in (fine, coarse)
-        ]
+        orders = (guesses_of(data, Draw(draw), Direction.HIGH, 0)[0] for data in (fine, coarse))
+        numbers = [[each.ways[:, 0].tolist() for order in of for each in order] for of in orders]
         assert numbers[0] == numbers[1]
 
 
@@ -356,9 +335,8 @@ def test_a_promise_is_contradicted_only_where_the_bound_says_so_too():
 
 def test_a_promise_beyond_all_floats_is_kept():
     assert one_run(canaries(31, 200, 1.0), "coin", ApproximateDp(800.0, 1e-5)).decision == "not contradicted"
-    assert (
-        one_run(canaries(31, 200, 1.0), "coin", GaussianDp(45.0), delta=1e-5).decision == "not contradicted"
-    )
+    found = one_run(canaries(31, 200, 1.0), "coin", GaussianDp(45.0), delta=1e-5)
+    assert found.decision == "not contradicted"
 
 
 def test_runs_of_scores_with_an_order_and_without_do_not_go_together():
@@ -392,17 +370,10 @@ def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmemb
 @pytest.mark.slow
 def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
-    of_one = [
-        max(
-            epsilon_refuted(order[0], 0.0, 0.025)
-            for order in guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0]
-        )
-        for seed in range(20)
-    ]
-    stated = [
-        one_run(data, "split", None, 0.0, 0.9, direction="high", seed=seed).epsilon.value
-        for seed in range(20)
-    ]
+    every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(20))
+    of_one = [max(epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
+    ask = partial(one_run, data, "split", None, 0.0, 0.9, direction="high")
+    stated = [ask(seed=seed).epsilon.value for seed in range(20)]
 
     assert np.std(stated) < 0.6 * np.std(of_one)
     assert np.mean(stated) > np.mean(of_one) - 0.25  # what 3/5 of the level costs

@@ -108,13 +108,10 @@ def test_a_user_of_the_library_gets_what_the_service_says(path, question, statem
         assert statement.guarantee.assumes == answer["guarantee"]["assumes"]
 
 
-test_what_no_statement_can_be_made_of_is_refused = refusals(
-    "ask, error, words",
-    [
-        (dp.assess, OptionError, "need a promise"),
-        (lambda: mip.assess(mip.Fits.of(ROWS), 0.2, shape="laplace_maximum"), UnknownName, "laplace_max"),
-        (lambda: mis.assess(mis.Distribution.of(SHARES), coarsen_to=[4]), OutOfRange, "at most the 3 categories"),
-        (lambda: pmp.assess_gaussian(POINTS, 1.0, 1.0, 1.0, delta=1e-5), OptionError,
-         "give one of sigma, epsilon, practical_epsilon"),
-    ],
-)  # fmt: skip
+test_what_no_statement_can_be_made_of_is_refused = refusals("ask, error, words", [
+    (dp.assess, OptionError, "need a promise"),
+    (lambda: mip.assess(mip.Fits.of(ROWS), 0.2, shape="laplace_maximum"), UnknownName, "laplace_max"),
+    (lambda: mis.assess(mis.Distribution.of(SHARES), coarsen_to=[4]), OutOfRange, "at most the 3 categories"),
+    (lambda: pmp.assess_gaussian(POINTS, 1.0, 1.0, 1.0, delta=1e-5), OptionError,
+     "give one of sigma, epsilon, practical_epsilon"),
+])  # fmt: skip

@@ -31,12 +31,10 @@ def test_random_ones_have_the_size_are_uniform_and_come_again_from_the_seed() ->
 
 test_too_many_are_refused_with_what_to_use_instead = refusals(
     "ask, error, words",
-    [
-        (lambda: subsets.matrix(60, 30, "set draws"), TooManySubsets, "set draws"),
-        # 2e600: no float holds it; or more digits than memory
-        (lambda: subsets.matrix(2000, 1000, "set draws"), TooManySubsets, r"more than 10\^15 ways"),
-        (lambda: subsets.matrix(2**52, 2**51, "set draws"), TooManySubsets, "set draws"),
-        (lambda: subsets.how_many(3, 4), TooFewRecords, None),
-        (lambda: next(subsets.random_subsets(6, 3, 0, seed=0)), OutOfRange, None),
-    ],
+    (lambda: subsets.matrix(60, 30, "set draws"), TooManySubsets, "set draws"),
+    # 2e600: no float holds it; or more digits than memory
+    (lambda: subsets.matrix(2000, 1000, "set draws"), TooManySubsets, r"more than 10\^15 ways"),
+    (lambda: subsets.matrix(2**52, 2**51, "set draws"), TooManySubsets, "set draws"),
+    (lambda: subsets.how_many(3, 4), TooFewRecords, None),
+    (lambda: next(subsets.random_subsets(6, 3, 0, seed=0)), OutOfRange, None),
 )

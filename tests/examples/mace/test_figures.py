@@ -1,7 +1,5 @@
 """The figures of MACE: what they print, how claims are judged, and the pitfalls of the paper's own experiments."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable
@@ -437,8 +435,7 @@ def test_f1c_heuristics_have_as_many_nonmembers_as_members() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("queries", "many"),
-    [(figure2.against_privgan, figure2.VECTOR), (figure2.against_js_gan, figure2.HYBRID)],
+    ("queries", "many"), [(figure2.against_privgan, figure2.VECTOR), (figure2.against_js_gan, figure2.HYBRID)]
 )
 def test_f4_f5_more_numbers_have_a_higher_floor(queries: Callable[..., dict[str, Scores]], many: str) -> None:
     floors = {

@@ -1,7 +1,5 @@
 """The networks behind the figures: their gradients against differences, Adam against another's, promises by hand."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Line charts of the papers' figures: every point that can be shown, and the same bytes for the same figure."""
 
-from __future__ import annotations
-
 from math import inf, nan
 from pathlib import Path
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """No bound lies below the truth, and what is called refuted does."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

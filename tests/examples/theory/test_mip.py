@@ -1,7 +1,5 @@
 """MIP's figures and data sets, redrawn: the exact computations against independent ones, and what they show."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from itertools import pairwise

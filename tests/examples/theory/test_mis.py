@@ -1,7 +1,5 @@
 """MIS's table, experiment and figures: the paper's numbers, an attack that is simulated, and what is printed."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from itertools import product

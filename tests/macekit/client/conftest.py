@@ -1,7 +1,5 @@
 """The client of a real service."""
 
-from __future__ import annotations
-
 import pytest
 
 import macekit

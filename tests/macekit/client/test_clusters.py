@@ -1,7 +1,5 @@
 """``cluster`` from Python: a column of a table, or labels beside scores; the same answer here and on a server."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from operator import attrgetter
@@ -25,13 +23,9 @@ def table() -> dict[str, Any]:
     person = rng.permutation(np.repeat(np.arange(80), 5))
     score = rng.normal(size=80)[person] + rng.normal(size=400) + (person % 2 == 0)
     return {
-        "score": score,
-        "other": score + rng.normal(size=400),
-        "member": person % 2 == 0,
-        "person": person,
-        "name": np.array([f"p{label}" for label in person]),
-        "run": rng.integers(0, 20, 400),
-    }
+        "score": score, "other": score + rng.normal(size=400), "member": person % 2 == 0, "person": person,
+        "name": np.array([f"p{label}" for label in person]), "run": rng.integers(0, 20, 400),
+    }  # fmt: skip
 
 
 COLUMNS = table()
@@ -41,9 +35,7 @@ PEOPLE = by_side(COLUMNS, "person")
 
 @pytest.mark.slow
 @each_case("cluster", ["name", ["person", "run"]])
-def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
-    cluster: str | list[str], mace: macekit.Mace
-) -> None:
+def test_columns_of_a_table_are_labels_beside_scores_here_and_there(cluster, mace) -> None:
     names = [cluster] if isinstance(cluster, str) else cluster
     labels = {name: by_side(COLUMNS, name) for name in names}
 
@@ -79,15 +71,12 @@ def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_pa
 
 @pytest.mark.slow
 @each_case("name", ["estimate", "report", "metrics", "risk", "audit", "compare"])
-def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
-    name: str, mace: macekit.Mace, tmp_path: Path
-) -> None:
+def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(name, mace, tmp_path) -> None:
     path = tmp_path / "scores.parquet"
     pd.DataFrame(COLUMNS).to_parquet(path)
     score = ["score", "other"] if name == "compare" else "score"
-    answers = [
-        getattr(client, name)(data, score=score) for client in (macekit, mace) for data in (COLUMNS, path)
-    ]
+    ask = [getattr(client, name) for client in (macekit, mace)]
+    answers = [each(data, score=score) for each in ask for data in (COLUMNS, path)]
     places = [each.answer["metrics"][0] if name == "metrics" else each.answer for each in answers]
     for place in places:
         assert place["warnings"][0]["code"] == DEPENDENT
@@ -100,16 +89,14 @@ def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
 
 @each_case(
     "given, slug",
-    [
-        ({"cluster": "person"}, "bad-option"),
-        ({"cluster": ["a"] * 40}, "too-few-records"),
-        ({"cluster": range(39)}, "dimension-mismatch"),
-        ({"cluster": {"members": range(20)}}, "missing-field"),
-        ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
-        ({"cluster": [None] * 40}, "wrong-type"),
-        ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
-        ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
-    ],
+    ({"cluster": "person"}, "bad-option"),
+    ({"cluster": ["a"] * 40}, "too-few-records"),
+    ({"cluster": range(39)}, "dimension-mismatch"),
+    ({"cluster": {"members": range(20)}}, "missing-field"),
+    ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
+    ({"cluster": [None] * 40}, "wrong-type"),
+    ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
+    ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
 )
 def test_what_is_no_label_is_refused(given: dict[str, Any], slug: str) -> None:
     rng = np.random.default_rng(0)

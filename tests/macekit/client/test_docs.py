@@ -1,7 +1,5 @@
 """docs/python.md keeps its word: its code runs as it stands, in its order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -55,14 +53,11 @@ def names() -> dict[str, Any]:
         "swaps": pd.DataFrame(swaps(rng)),
         "frame": pd.DataFrame(
             {
-                "loss": scores,
-                "margin": rng.normal(size=2000),
-                "is_train": np.arange(2000) < 1000,
-                "age_band": ["18-30", "31+"] * 1000,
-                "household": np.arange(2000) // 2,
+                "loss": scores, "margin": rng.normal(size=2000), "is_train": np.arange(2000) < 1000,
+                "age_band": ["18-30", "31+"] * 1000, "household": np.arange(2000) // 2,
             }
         ),
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.slow

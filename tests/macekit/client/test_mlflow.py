@@ -1,7 +1,5 @@
 """A real file store, written by ``macekit.mlflow.log`` and read back by MLflow's own client."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

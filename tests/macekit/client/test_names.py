@@ -1,7 +1,5 @@
 """One limit, one name: ``max_advantage`` in every door, its former name with a word about it, typos by the nearest."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path
@@ -38,20 +36,23 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 """Operations whose limit of the advantage was called ``threshold``: what Python calls them, and a question."""
 
 
+def former_and_current(function: Any, given: dict[str, Any], name: str = "") -> tuple[Any, Any]:
+    """What the function answers by either name, if it warns of the former one here and refuses both."""
+    with pytest.warns(FutureWarning, match=f"{name}threshold is called max_advantage now") as said:
+        former = function(**given, threshold=0.1)
+    assert [each.filename for each in said] == [__file__]
+    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
+        function(**given, threshold=0.1, max_advantage=0.1)
+    return former, function(**given, max_advantage=0.1)
+
+
 @pytest.mark.slow
 @each_case("operation", ASKED)
 def test_python_takes_the_former_name_and_warns_where_it_was_typed(operation: str) -> None:
     name, question = ASKED[operation]
-    function = getattr(macekit, name)
-    current = function(**question, max_advantage=0.1)
 
-    with pytest.warns(FutureWarning, match=rf"{name}\(\): threshold is called max_advantage now") as said:
-        former = function(**question, threshold=0.1)
-
-    assert [each.filename for each in said] == [__file__]
+    former, current = former_and_current(getattr(macekit, name), question, rf"{name}\(\): ")
     assert former.answer == current.answer
-    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
-        function(**question, threshold=0.1, max_advantage=0.1)
 
 
 def test_python_warns_once_of_one_place() -> None:
@@ -107,15 +108,11 @@ def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_pat
 @pytest.mark.slow
 @each_case(
     "line, ends",
-    [
-        ("estimate scores.csv --threshold 0.9", 0),
-        ("report scores.csv --threshold 0.1", 1),
-        ("plan --expected 0.5 --threshold 0.1", 0),
-    ],
+    ("estimate scores.csv --threshold 0.9", 0),
+    ("report scores.csv --threshold 0.1", 1),
+    ("plan --expected 0.5 --threshold 0.1", 0),
 )
-def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
-    line: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(line, ends, tmp_path, monkeypatch):
     put_examples(tmp_path)
     monkeypatch.chdir(tmp_path)
     said = "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"
@@ -159,24 +156,15 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
 @pytest.mark.usefixtures("quick")
 @each_case(
     "function, arguments",
-    [
-        (estimators.AssessOptions, {}),
-        (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
-        (estimators.plan_verdict, {"expected": 0.5}),
-        (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
-        (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
-    ],
+    (estimators.AssessOptions, {}),
+    (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
+    (estimators.plan_verdict, {"expected": 0.5}),
+    (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
+    (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
 )
 def test_the_library_takes_the_former_name_with_a_warning(function: Any, arguments: dict[str, Any]) -> None:
-    current = function(**arguments, max_advantage=0.1)
-
-    with pytest.warns(FutureWarning, match="threshold is called max_advantage now") as said:
-        former = function(**arguments, threshold=0.1)
-
+    former, current = former_and_current(function, arguments)
     assert former == current
-    assert [each.filename for each in said] == [__file__]
-    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
-        function(**arguments, threshold=0.1, max_advantage=0.1)
 
 
 LIMITED = {
@@ -197,49 +185,30 @@ def test_a_mistyped_limit_and_a_former_name_that_it_never_had_are_type_errors_th
             getattr(macekit, name)(*[{}] * LIMITED[name], **{typo: 0.1})
 
 
-@each_case(
-    "function, given, typo, nearest",
-    [
-        (macekit.audit_model, [None] * 5, "shadow", "shadows"),
-        (macekit.risk, [], "treshold", "threshold"),
-        (macekit.metrics, [], "metric", "metrics"),
-        (macekit.attack, [], "rules", "rule"),
-        (macekit.audit, [], "claimed_epsilom", "claimed_epsilon"),
-        (macekit.check_split, [{}, {}], "matches", "match"),
-        (macekit.counts, [], "shard", "shards"),
-        (macekit.counts_by, [{}, "region"], "scores", "score"),
-        (macekit.partial, [{}], "scores", "score"),
-        (macekit.merged, [], "row", "rows"),
-        (macekit.sql, [], "tabel", "table"),
-        (macekit.risk_table, [{"cells": {}}], "confidense", "confidence"),
-        (macekit.Mace, ["http://127.0.0.1:9"], "timout", "timeout"),
-        (macekit.theory.dp, [], "epsilom", "epsilon"),
-        (assert_advantage_below, [0.1, None], "priro", "prior"),
-        (assert_gate, [None], "max_advantge", "max_advantage"),
-        (log, [None], "prefx", "prefix"),
-    ],
-)
-def test_any_other_mistyped_keyword_names_the_nearest(
-    function: Any, given: list[Any], typo: str, nearest: str
-) -> None:
+@each_case("function, given, typo, nearest", [
+    (macekit.audit_model, [None] * 5, "shadow", "shadows"), (macekit.risk, [], "treshold", "threshold"),
+    (macekit.metrics, [], "metric", "metrics"), (macekit.attack, [], "rules", "rule"),
+    (macekit.audit, [], "claimed_epsilom", "claimed_epsilon"),
+    (macekit.check_split, [{}, {}], "matches", "match"), (macekit.counts, [], "shard", "shards"),
+    (macekit.counts_by, [{}, "region"], "scores", "score"), (macekit.partial, [{}], "scores", "score"),
+    (macekit.merged, [], "row", "rows"), (macekit.sql, [], "tabel", "table"),
+    (macekit.risk_table, [{"cells": {}}], "confidense", "confidence"),
+    (macekit.Mace, ["http://127.0.0.1:9"], "timout", "timeout"),
+    (macekit.theory.dp, [], "epsilom", "epsilon"),
+    (assert_advantage_below, [0.1, None], "priro", "prior"),
+    (assert_gate, [None], "max_advantge", "max_advantage"), (log, [None], "prefx", "prefix"),
+])  # fmt: skip
+def test_any_other_mistyped_keyword_names_the_nearest(function, given, typo, nearest) -> None:
     with pytest.raises(TypeError, match=rf"'{typo}'; did you mean '{nearest}'\?"):
         function(*given, **{typo: 1})
 
 
-@each_case(
-    "operation, typo, nearest",
-    [
-        ("gate", "threshold", "max_advantage"),
-        ("compare", "threshold", "max_advantage"),
-        ("model", "threshold", "max_advantage"),
-        ("advantage", "max_advantge", "max_advantage"),
-        ("advantage", "treshold", "max_advantage"),
-        ("individual-risk", "treshold", "threshold"),
-    ],
-)
-def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
-    operation: str, typo: str, nearest: str
-) -> None:
+@each_case("operation, typo, nearest", [
+    ("gate", "threshold", "max_advantage"), ("compare", "threshold", "max_advantage"),
+    ("model", "threshold", "max_advantage"), ("advantage", "max_advantge", "max_advantage"),
+    ("advantage", "treshold", "max_advantage"), ("individual-risk", "treshold", "threshold"),
+])  # fmt: skip
+def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(operation, typo, nearest) -> None:
     problem = ask(operation, {typo: 0.1})
 
     assert problem["type"] == "urn:mace:problem:unknown-field"
@@ -257,13 +226,11 @@ def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> No
 
 @each_case(
     "line, nearest",
-    [
-        ("gate scores.csv --threshold 0.1", "--max-advantage"),
-        ("compare scores.csv --threshold 0.1", "--max-advantage"),
-        ("model --train a.csv --holdout b.csv --threshold 0.1", "--max-advantage"),
-        ("estimate scores.csv --max-advantge 0.1", "--max-advantage"),
-        ("risk scores.csv --treshold 0.1", "--threshold"),
-    ],
+    ("gate scores.csv --threshold 0.1", "--max-advantage"),
+    ("compare scores.csv --threshold 0.1", "--max-advantage"),
+    ("model --train a.csv --holdout b.csv --threshold 0.1", "--max-advantage"),
+    ("estimate scores.csv --max-advantge 0.1", "--max-advantage"),
+    ("risk scores.csv --treshold 0.1", "--threshold"),
 )
 def test_a_mistyped_option_names_the_nearest(line: str, nearest: str) -> None:
     assert f" is not an option; did you mean {nearest}?\n" in refused(line)

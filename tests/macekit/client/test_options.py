@@ -1,7 +1,5 @@
 """The keywords an editor completes are the fields of the schemas, name by name and type by type."""
 
-from __future__ import annotations
-
 import inspect
 import runpy
 import types

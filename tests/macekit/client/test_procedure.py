@@ -1,7 +1,6 @@
 """``procedure``: a column of a table or labels beside scores, here and on a server; what cannot be answered."""
 
-from __future__ import annotations
-
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +33,8 @@ def table(models: int = 5, rows: int = 60) -> dict[str, Any]:
 def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: macekit.Mace) -> None:
     columns = table()
     roles = {"score": "loss", "member": "in", "model": "run"}
-    here, *others = (
-        client.procedure(frame(columns), max_advantage=0.2, **roles)
-        for frame in TABLES.values()
-        for client in (macekit, mace)
-    )
+    asks = [partial(client.procedure, max_advantage=0.2, **roles) for client in (macekit, mace)]
+    here, *others = (ask(frame(columns)) for frame in TABLES.values() for ask in asks)
     losses, labels = by_side(columns, "loss", "in"), by_side(columns, "run", "in")
     beside = mace.procedure(**losses, model=labels, max_advantage=0.2)
     own = procedure_advantage(Scores.of(*losses.values()), np.concatenate([*labels.values()]))
@@ -71,9 +67,8 @@ def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_ther
     assert (accepted.decision, accepted.verdict.undecided_because) == ("pass", None)
     assert "accept_exposure" in accepted.to_html()
     assert validate_answer("procedure", there.answer) == there.answer
-    assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith(
-        "accept_exposure"
-    )
+    problem = refused("procedure", {**FOUR_MODELS, "accept_exposure": True})
+    assert problem["detail"].startswith("accept_exposure")
 
 
 def test_a_file_is_read_as_a_frame_and_the_report_shows_every_model(tmp_path: Path) -> None:
@@ -128,9 +123,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @each_case("said, operation, question", [(said, *asked) for said, asked in REFUSED.items()])
-def test_what_cannot_be_answered_is_refused_by_name(
-    said: str, operation: str, question: dict[str, Any]
-) -> None:
+def test_what_cannot_be_answered_is_refused_by_name(said, operation, question) -> None:
     problem = refused(operation, question)
 
     assert f"{problem['kind']} {problem['detail']}".startswith(said)

@@ -1,7 +1,5 @@
 """What cannot be used is refused the same way here and with a server, by its record, and repeats no score."""
 
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path
@@ -29,9 +27,7 @@ def refused(client: Any, *given: Any, ask: str = "estimate", **options: Any) -> 
 
 @each_case("container", sorted(set(CONTAINERS) - {"pandas, nullable"}))
 @each_case("bad", [np.nan, np.inf])
-def test_a_score_that_is_not_finite_is_named_by_its_record(
-    container: str, bad: float, mace: macekit.Mace
-) -> None:
+def test_a_score_that_is_not_finite_is_named_by_its_record(container, bad, mace) -> None:
     broken = MEMBERS.copy()
     broken[7] = bad
 
@@ -43,45 +39,27 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(
         assert " 7 " in problem.detail
 
 
-@each_case(
-    "given, kind, index",
-    [
-        (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
-        (pl.Series([*MEMBERS[:7], None]), "not-finite", 7),
-        (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
-        (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
-        (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
-        (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
-        ([*MEMBERS[:7], None], "mixed-types", 7),
-        ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
-        ([*["a"] * 7, float("nan")], "mixed-types", 7),
-        (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
-        (np.array([1.5, "a"], dtype=object), "mixed-types", 1),
-        ([*MEMBERS[:7], 1j], "wrong-type", 7),
-        ([[1.0, 2.0], [1.0]], "ragged-rows", 1),
-        ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
-        ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1),
-        (["a" * 1001], "out-of-range", 0),
-        (np.array(["a", "\ud800"]), "malformed-body", 1),
-        (np.array([["a", "b"]]), "wrong-type", 0),
-        ({1.0, 2.0}, "wrong-type", None),
-        (b"scores", "wrong-type", None),
-        (3.0, "wrong-type", None),
-        (Tensor(np.array([{}, {}])), "wrong-type", 0),
-        (np.float64(3.0), "bad-records", None),
-        (np.zeros((2, 2, 2)), "bad-records", None),
-        (np.zeros(9, "S3"), "bad-records", None),
-        (np.zeros(9, "M8[s]"), "bad-records", None),
-        (np.zeros(9, complex), "bad-records", None),
-        (pl.Series([[1.0, 2.0]] * 9), "bad-records", None),
-        (MEMBERS[:3], "too-few-records", None),
-        ([], "too-few-records", None),
-        ("scores.csv", "bad-records", None),
-    ],
-)
-def test_what_is_no_column_of_scores_is_refused(
-    given: Any, kind: str, index: int | None, mace: macekit.Mace
-) -> None:
+@each_case("given, kind, index", [
+    (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
+    (pl.Series([*MEMBERS[:7], None]), "not-finite", 7), (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
+    (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
+    (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
+    (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
+    ([*MEMBERS[:7], None], "mixed-types", 7), ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
+    ([*["a"] * 7, float("nan")], "mixed-types", 7),
+    (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
+    (np.array([1.5, "a"], dtype=object), "mixed-types", 1), ([*MEMBERS[:7], 1j], "wrong-type", 7),
+    ([[1.0, 2.0], [1.0]], "ragged-rows", 1), ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
+    ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1), (["a" * 1001], "out-of-range", 0),
+    (np.array(["a", "\ud800"]), "malformed-body", 1), (np.array([["a", "b"]]), "wrong-type", 0),
+    ({1.0, 2.0}, "wrong-type", None), (b"scores", "wrong-type", None), (3.0, "wrong-type", None),
+    (Tensor(np.array([{}, {}])), "wrong-type", 0), (np.float64(3.0), "bad-records", None),
+    (np.zeros((2, 2, 2)), "bad-records", None), (np.zeros(9, "S3"), "bad-records", None),
+    (np.zeros(9, "M8[s]"), "bad-records", None), (np.zeros(9, complex), "bad-records", None),
+    (pl.Series([[1.0, 2.0]] * 9), "bad-records", None), (MEMBERS[:3], "too-few-records", None),
+    ([], "too-few-records", None), ("scores.csv", "bad-records", None),
+])  # fmt: skip
+def test_what_is_no_column_of_scores_is_refused(given, kind, index, mace) -> None:
     for client in (macekit, mace):
         problem = refused(client, given, NONMEMBERS)
 
@@ -104,35 +82,31 @@ ROLES = {"score": "loss", "member": "is_train"}
 
 @each_case(
     "given, options, kind, field",
-    [
-        ([TABLE], ROLES | {"score": "los"}, "unknown-name", "score"),
-        ([pl.DataFrame(TABLE).lazy()], ROLES | {"score": "los"}, "unknown-name", "score"),
-        ([{"loss": MEMBERS, "label": MEMBERS > 0}], {"score": "loss"}, "missing-field", "member"),
-        ([TABLE | {"confidence": TABLE["loss"]}], {"member": "is_train"}, "missing-field", "score"),
-        ([TABLE], ROLES | {"score": 3}, "wrong-type", "score"),
-        ([TABLE | {"is_train": [True]}], ROLES, "dimension-mismatch", "member"),
-        ([TABLE | {"is_train": TABLE["id"]}], ROLES, "bad-records", "member"),
-        ([TABLE], ROLES | {"units": [1]}, "bad-option", "units"),
-        ([TABLE], ROLES | {"prior": 2}, "out-of-range", "prior"),
-        ([MEMBERS], {}, "missing-field", "nonmembers"),
-        ([], {}, "missing-field", "members"),
-        (SIDES, {"prior": 2.0}, "out-of-range", "prior"),
-        (SIDES, {"prior": float("nan")}, "out-of-range", "prior"),
-        (SIDES, {"prior": "much"}, "wrong-type", "prior"),
-        (SIDES, {"prior": object()}, "wrong-type", "prior"),
-        (SIDES, {"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
-        (SIDES, {"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
-        (SIDES, {"units": ["a"]}, "dimension-mismatch", "units"),
-        (SIDES, {"units": {"members": ["a"]}}, "missing-field", "units"),
-        (SIDES, {"units": {"member": ["a"]}}, "unknown-field", "members"),
-        (SIDES, {"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
-        (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
-        (SIDES, {"member": "is_train"}, "bad-option", "member"),
-    ],
+    ([TABLE], ROLES | {"score": "los"}, "unknown-name", "score"),
+    ([pl.DataFrame(TABLE).lazy()], ROLES | {"score": "los"}, "unknown-name", "score"),
+    ([{"loss": MEMBERS, "label": MEMBERS > 0}], {"score": "loss"}, "missing-field", "member"),
+    ([TABLE | {"confidence": TABLE["loss"]}], {"member": "is_train"}, "missing-field", "score"),
+    ([TABLE], ROLES | {"score": 3}, "wrong-type", "score"),
+    ([TABLE | {"is_train": [True]}], ROLES, "dimension-mismatch", "member"),
+    ([TABLE | {"is_train": TABLE["id"]}], ROLES, "bad-records", "member"),
+    ([TABLE], ROLES | {"units": [1]}, "bad-option", "units"),
+    ([TABLE], ROLES | {"prior": 2}, "out-of-range", "prior"),
+    ([MEMBERS], {}, "missing-field", "nonmembers"),
+    ([], {}, "missing-field", "members"),
+    (SIDES, {"prior": 2.0}, "out-of-range", "prior"),
+    (SIDES, {"prior": float("nan")}, "out-of-range", "prior"),
+    (SIDES, {"prior": "much"}, "wrong-type", "prior"),
+    (SIDES, {"prior": object()}, "wrong-type", "prior"),
+    (SIDES, {"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
+    (SIDES, {"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
+    (SIDES, {"units": ["a"]}, "dimension-mismatch", "units"),
+    (SIDES, {"units": {"members": ["a"]}}, "missing-field", "units"),
+    (SIDES, {"units": {"member": ["a"]}}, "unknown-field", "members"),
+    (SIDES, {"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
+    (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
+    (SIDES, {"member": "is_train"}, "bad-option", "member"),
 )
-def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(
-    given: list[Any], options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
-) -> None:
+def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(given, options, kind, field, mace):
     for client in (macekit, mace):
         problem = refused(client, *given, **options)
 
@@ -150,15 +124,11 @@ def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, 
 
 @each_case(
     "ask, given, options",
-    [
-        ("compare", [{"\ud800a": SIDES, "b": SIDES}], {}),
-        ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
-        ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
-    ],
+    ("compare", [{"\ud800a": SIDES, "b": SIDES}], {}),
+    ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
+    ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
 )
-def test_text_that_is_none_is_refused(
-    ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
-) -> None:
+def test_text_that_is_none_is_refused(ask, given, options, mace) -> None:
     for client in (macekit, mace):
         problem = refused(client, *given, ask=ask, **options)
 
@@ -234,9 +204,7 @@ def test_scores_and_labels_as_scikit_learn_takes_them_are_refused(mace: macekit.
 
 
 @each_case("form", ["{:.1%}", "tensor({:.3f})", "{}"])
-def test_numbers_as_text_are_refused_through_every_door(
-    form: str, mace: macekit.Mace, tmp_path: Path
-) -> None:
+def test_numbers_as_text_are_refused_through_every_door(form, mace, tmp_path) -> None:
     texts = [form.format(value) for value in np.random.default_rng(1).random(60)]
     member = [place % 2 for place in range(60)]
     file = tmp_path / "scores.csv"
@@ -282,26 +250,24 @@ def test_a_file_that_is_called_npy_and_is_none_is_refused(tmp_path: Path) -> Non
 
 @each_case(
     "call, said",
-    [
-        (
-            lambda: macekit.estimate([1, 2], [3, 4], 0.1),
-            "estimate() takes members and nonmembers by position, and everything else by its name, such as "
-            "max_advantage=0.1 or prior=0.1",
-        ),
-        (
-            lambda: macekit.risk([1, 2], [3, 4], 0.1),
-            "risk() takes members and nonmembers by position, and everything else by its name, such as prior=0.1",
-        ),
-        (
-            lambda: macekit.plan(0.1),
-            "plan() takes nothing by position, and everything else by its name, such as max_advantage=0.1 or prior=0.1",
-        ),
-        (
-            lambda: macekit.audit_model(1, 2, 3, 4, 5, 0.1),
-            "audit_model() takes model and X_train and y_train and X_test and y_test by position, and everything else "
-            "by its name, such as max_advantage=0.1 or prior=0.1",
-        ),
-    ],
+    (
+        lambda: macekit.estimate([1, 2], [3, 4], 0.1),
+        "estimate() takes members and nonmembers by position, and everything else by its name, such as "
+        "max_advantage=0.1 or prior=0.1",
+    ),
+    (
+        lambda: macekit.risk([1, 2], [3, 4], 0.1),
+        "risk() takes members and nonmembers by position, and everything else by its name, such as prior=0.1",
+    ),
+    (
+        lambda: macekit.plan(0.1),
+        "plan() takes nothing by position, and everything else by its name, such as max_advantage=0.1 or prior=0.1",
+    ),
+    (
+        lambda: macekit.audit_model(1, 2, 3, 4, 5, 0.1),
+        "audit_model() takes model and X_train and y_train and X_test and y_test by position, and everything else "
+        "by its name, such as max_advantage=0.1 or prior=0.1",
+    ),
 )
 def test_an_argument_without_a_place_is_refused_with_its_possible_names(call: Any, said: str) -> None:
     with pytest.raises(TypeError) as raised:

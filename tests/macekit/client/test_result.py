@@ -1,7 +1,5 @@
 """What can be done with an answer: its fields, what it is written as, how it is drawn, how a notebook shows it."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io
@@ -110,9 +108,7 @@ def posted(service: Running, operation: str, accept: str, **options: Any) -> byt
 
 @pytest.mark.slow
 @each_case("name", SHOWN)
-def test_every_answer_is_written_as_the_reports_writers_write_it(
-    name: str, results: dict[str, macekit.Result], tmp_path: Path
-) -> None:
+def test_every_answer_is_written_as_the_reports_writers_write_it(name, results, tmp_path) -> None:
     found = results[name]
     html, markdown, table = FORMS[:3]
     writers = {html: found.to_html, markdown: found.to_markdown, CARD: found.to_card, table: found.to_csv}
@@ -173,10 +169,8 @@ def test_the_frame_of_a_risk_answer_has_a_row_for_each_record() -> None:
     assert {"risk", "lower", "upper", "flagged"} <= set(found.columns)
 
 
-HEAVY = (
-    *("pyarrow", "pandas", "polars", "mlflow", "pytest"),
-    *("scipy", "pydantic", "vl_convert", "estimators"),
-)
+DATA = ("pyarrow", "pandas", "polars", "scipy")
+HEAVY = (*DATA, "mlflow", "pytest", "pydantic", "vl_convert", "estimators")
 PROGRAM = f"""
 import sys
 from importlib.machinery import PathFinder
@@ -216,9 +210,7 @@ def test_the_client_loads_no_library_and_does_without_pandas_and_polars() -> Non
 
 @pytest.mark.slow
 @each_case("name", sorted(set(SHOWN) - {"plan"}))
-def test_every_chart_is_a_specification_and_a_picture(
-    name: str, results: dict[str, macekit.Result], tmp_path: Path
-) -> None:
+def test_every_chart_is_a_specification_and_a_picture(name, results, tmp_path) -> None:
     for chart in results[name].charts():
         assert chart.spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
         assert json.loads(json.dumps(chart.spec)) == chart.spec
@@ -248,9 +240,7 @@ PLAIN = {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td
 
 
 @each_case("name", SHOWN)
-def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(
-    name: str, results: dict[str, macekit.Result]
-) -> None:
+def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(name, results):
     nodes = list(read(results[name]._repr_html_()).all())
 
     assert {node.tag for node in nodes} <= PLAIN

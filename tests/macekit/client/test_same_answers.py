@@ -1,7 +1,5 @@
 """One question, one answer: here, on a server, and as JSON by hand, to the last bit, whatever the records came in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,11 +30,8 @@ from tests.macekit.client.worlds import (
 from tests.macekit.decoding.support import read
 
 ASKED: dict[str, Any] = {
-    "prior": 0.3,
-    "max_advantage": 0.1,
-    "metric": {"preset": "f_beta", "beta": 2},
-    "seed": 3,
-}
+    "prior": 0.3, "max_advantage": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3,
+}  # fmt: skip
 
 
 def whole(side: NDArray[Any]) -> NDArray[Any]:
@@ -169,9 +164,7 @@ SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", "
 
 @pytest.mark.slow
 @each_case("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
-def test_files_of_every_kind(
-    metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace
-) -> None:
+def test_files_of_every_kind(metrics, tmp_path, service, mace) -> None:
     sides = sides_of_table()
     asked: dict[str, Any] = {"metrics": metrics, "prior": 0.3, "confidence": 0.9}
     wanted = by_hand(service, "metrics", **sides, **asked)
@@ -204,9 +197,7 @@ def test_the_two_sides_may_lie_in_a_file_each_as_numpy_saves_them(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(
-    service: Running, mace: macekit.Mace
-) -> None:
+def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(service, mace) -> None:
     members, nonmembers = world()
     counted = macekit.counts(members, nonmembers)
     wanted = by_hand(service, "advantage", counts=counted["counts"], prior=0.2)
@@ -261,15 +252,11 @@ SAMPLE = as_lists(*world())
 @pytest.mark.slow
 @each_case(
     "operation, asked",
-    [
-        ("plan", {"expected": 0.3, "width": 0.2}),
-        ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
-        ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
-    ],
+    ("plan", {"expected": 0.3, "width": 0.2}),
+    ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
+    ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
 )
-def test_a_plan_a_promise_and_limits(
-    operation: str, asked: dict[str, Any], service: Running, mace: macekit.Mace
-) -> None:
+def test_a_plan_a_promise_and_limits(operation, asked, service, mace) -> None:
     wanted = by_hand(service, operation, **asked)
 
     for client in (macekit, mace):

@@ -1,7 +1,5 @@
 """What is between a client and its server: keys, certificates, a server that is busy, slow, gone, or not mace."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading
@@ -83,11 +81,8 @@ def refused(*answers: Any, **options: Any) -> tuple[macekit.MaceProblem, list[An
     return caught.value, server.seen
 
 
-BUSY = (
-    503,
-    {"Retry-After": "0", "Content-Type": PROBLEM},
-    b'{"type": "urn:mace:problem:busy", "detail": "busy"}',
-)
+BUSY_BODY = b'{"type": "urn:mace:problem:busy", "detail": "busy"}'
+BUSY = (503, {"Retry-After": "0", "Content-Type": PROBLEM}, BUSY_BODY)
 ANSWER = b'{"sentence": "done", "records": 3, "members": 1, "nonmembers": 2, "models": null, "warnings": []}'
 SENTENCE = (200, {"Content-Type": "application/json"}, ANSWER)
 
@@ -159,13 +154,11 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
 @pytest.mark.slow
 @each_case(
     "kind, body",
-    [
-        *product(
-            ["application/json"],
-            [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
-        ),
-        ("text/html", ANSWER),
-    ],
+    *product(
+        ["application/json"],
+        [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
+    ),
+    ("text/html", ANSWER),
 )
 def test_what_only_looks_like_an_answer_is_none(kind: str, body: bytes) -> None:
     problem, _ = refused((200, {"Content-Type": kind}, body))
@@ -264,13 +257,11 @@ NO_ADDRESSES = {
 
 @each_case(
     "why, given",
-    [
-        *((why, [url]) for why, every in NO_ADDRESSES.items() for url in every),
-        *(
-            ("key: need 16 or more", [HERE, key])
-            for key in ("", SECRET, f"{SECRET}-of\nmany-lines", f"{SECRET}-é-of-letters")
-        ),
-    ],
+    *((why, [url]) for why, every in NO_ADDRESSES.items() for url in every),
+    *(
+        ("key: need 16 or more", [HERE, key])
+        for key in ("", SECRET, f"{SECRET}-of\nmany-lines", f"{SECRET}-é-of-letters")
+    ),
 )
 def test_what_is_no_address_or_key_is_refused_at_once_and_not_repeated(why: str, given: list[str]) -> None:
     with pytest.raises(ValueError, match=why) as caught:
@@ -304,11 +295,8 @@ def certificate(tmp_path: Path) -> Path:
         .sign(key, hashes.SHA256())
     )
     (tmp_path / "ca.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (tmp_path / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(*form))
     return tmp_path / "ca.pem"
 
 

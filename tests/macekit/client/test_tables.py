@@ -1,7 +1,5 @@
 """A side may be a frame of one column; a table may have a column for each side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,10 +1,7 @@
 """Limits as assertions: what passes, what fails, and that too few records are no pass."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -107,15 +104,11 @@ def test_a_gate_that_is_open_is_no_pass() -> None:
 
 @each_case(
     "limit, members, options, kind, said",
-    [
-        (None, MEMBERS, {}, TypeError, "needs a number"),
-        (0.5, MEMBERS, {"max_advantage": 0.1}, TypeError, "first argument"),
-        (0.5, MEMBERS[:3], {}, macekit.MaceProblem, "member scores: got 3"),
-    ],
+    (None, MEMBERS, {}, TypeError, "needs a number"),
+    (0.5, MEMBERS, {"max_advantage": 0.1}, TypeError, "first argument"),
+    (0.5, MEMBERS[:3], {}, macekit.MaceProblem, "member scores: got 3"),
 )
-def test_what_cannot_be_asserted_is_an_error_and_no_failure(
-    limit: Any, members: Any, options: dict[str, Any], kind: type[Exception], said: str
-) -> None:
+def test_what_cannot_be_asserted_is_an_error_and_no_failure(limit, members, options, kind, said) -> None:
     with pytest.raises(kind, match=said):
         assert_advantage_below(limit, members, NONMEMBERS, **options)
 

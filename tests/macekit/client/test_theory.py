@@ -1,10 +1,7 @@
 """Questions of theory from Python: one answer here, on a server and as JSON by hand, whatever the arrays came in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +18,8 @@ from tests.cases import each_case
 from tests.macekit.client.worlds import CONTAINERS, TABLES, by_hand
 
 ASKED = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
-FILES = [
-    (operation, name.rpartition(".")[2])
-    for operation in ARRAYS
-    if ARRAYS[operation]
-    for name in files_of(operation)
-]
+TAKEN = ((operation, files_of(operation)) for operation in ARRAYS if ARRAYS[operation])
+FILES = [(operation, name.rpartition(".")[2]) for operation, names in TAKEN for name in names]
 GAUSSIAN: dict[str, Any] = {"clip": 1.0, "sigma": 0.5, "delta": 1e-3}
 POINTS = np.round(np.random.default_rng(0).normal(size=(12, 3)), 3)
 
@@ -53,9 +46,7 @@ def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
 
 @pytest.mark.slow
 @each_case("operation, suffix", FILES)
-def test_a_file_is_asked_about_as_it_lies(
-    operation: str, suffix: str, tmp_path: Path, mace: macekit.Mace
-) -> None:
+def test_a_file_is_asked_about_as_it_lies(operation, suffix, tmp_path, mace) -> None:
     name = next(each for each in files_of(operation) if each.endswith(suffix))
     (tmp_path / name).write_bytes(file_bytes(name))
     options: Any = options_with(operation)
@@ -150,10 +141,8 @@ def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pyte
 
 
 def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() -> None:
-    bounds, conversion = (
-        macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1),
-        macekit.theory.convert(eta=0.1),
-    )
+    bounds = macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1)
+    conversion = macekit.theory.convert(eta=0.1)
 
     of_bounds, of_rows = bounds.to_frame(), conversion.to_frame()
 
@@ -166,25 +155,21 @@ def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() 
 
 @each_case(
     "ask, kind, field",
-    [
-        (lambda theory: theory.dp(epsilon=-1), "out-of-range", "epsilon"),
-        (lambda theory: theory.dp(epsilon=float("nan")), "out-of-range", "epsilon"),
-        (lambda theory: theory.mip(["a", "b"]), "wrong-type", "draws"),
-        (lambda theory: theory.mip([0.1, float("nan")]), "not-finite", "draws"),
-        (lambda theory: theory.mip(np.zeros((2, 2, 2))), "bad-records", "draws"),
-        (lambda theory: theory.mip([0.1], column="a"), "bad-option", "column"),
-        (lambda theory: theory.mip({"a": [0.1]}, record=[1]), "bad-option", "record"),
-        (lambda theory: theory.mip({"a": [0.1]}, column="b"), "unknown-name", "column"),
-        (lambda theory: theory.mis([]), "too-few-records", "values"),
-        (lambda theory: theory.mis(iter("ab")), "wrong-type", "values"),
-        (lambda theory: theory.pmp_gaussian([[1.0], [2.0, 3.0]], **GAUSSIAN), "ragged-rows", "points"),
-        (lambda theory: theory.pmp_gaussian({"a": ["x"], "b": ["y"]}, **GAUSSIAN), "mixed-types", "points"),
-        (lambda theory: theory.mis_overfitting([1.0, 2.0]), "missing-field", "heldout_losses"),
-    ],
+    (lambda theory: theory.dp(epsilon=-1), "out-of-range", "epsilon"),
+    (lambda theory: theory.dp(epsilon=float("nan")), "out-of-range", "epsilon"),
+    (lambda theory: theory.mip(["a", "b"]), "wrong-type", "draws"),
+    (lambda theory: theory.mip([0.1, float("nan")]), "not-finite", "draws"),
+    (lambda theory: theory.mip(np.zeros((2, 2, 2))), "bad-records", "draws"),
+    (lambda theory: theory.mip([0.1], column="a"), "bad-option", "column"),
+    (lambda theory: theory.mip({"a": [0.1]}, record=[1]), "bad-option", "record"),
+    (lambda theory: theory.mip({"a": [0.1]}, column="b"), "unknown-name", "column"),
+    (lambda theory: theory.mis([]), "too-few-records", "values"),
+    (lambda theory: theory.mis(iter("ab")), "wrong-type", "values"),
+    (lambda theory: theory.pmp_gaussian([[1.0], [2.0, 3.0]], **GAUSSIAN), "ragged-rows", "points"),
+    (lambda theory: theory.pmp_gaussian({"a": ["x"], "b": ["y"]}, **GAUSSIAN), "mixed-types", "points"),
+    (lambda theory: theory.mis_overfitting([1.0, 2.0]), "missing-field", "heldout_losses"),
 )
-def test_what_cannot_be_asked_is_one_problem_here_and_there(
-    ask: Any, kind: str, field: str, mace: macekit.Mace
-) -> None:
+def test_what_cannot_be_asked_is_one_problem_here_and_there(ask, kind, field, mace) -> None:
     for client in (macekit, mace):
         with pytest.raises(macekit.MaceProblem) as caught:
             ask(client.theory)

@@ -1,7 +1,5 @@
 """Scores in every container that somebody may hold them in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -72,11 +70,8 @@ FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
 """How columns of arrays become a table."""
 
 TABLES: dict[str, Callable[[Any], Any]] = {
-    "dict": dict,
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "arrow": pa.table,
-}
+    "dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table,
+}  # fmt: skip
 """The usual ones."""
 
 

@@ -1,7 +1,5 @@
 """Bodies as they come over the wire, and how they are asked about."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -108,12 +106,25 @@ def table_bytes(columns: Mapping[str, Any], media_type: str) -> bytes:
     return arrow_bytes(pa.table(dict(columns)), media_type)
 
 
+def lines(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def in_one(body: Mapping[str, Any], media_type: str = CSV, column: str = "table") -> bytes:
+    """The tables of a question as one, a column of which says of each row to which it belongs."""
+    tables = {name: table for name, table in body.items() if isinstance(table, dict)}
+    names = [*next(iter(tables.values()))]
+    columns = {name: np.concatenate([table[name] for table in tables.values()]) for name in names}
+    columns[column] = np.repeat([*tables], [len(table[names[0]]) for table in tables.values()])
+    return table_bytes(columns, media_type)
+
+
 def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = None) -> bytes:
     sink = io.BytesIO()
     if media_type == CSV:
         pyarrow.csv.write_csv(table, sink)
     elif media_type == NDJSON:
-        sink.writelines(json.dumps(row).encode() + b"\n" for row in table.to_pylist())
+        sink.write(lines(*table.to_pylist()))
     elif media_type == PARQUET:
         return parquet_bytes(table, row_group_size=batch)
     elif media_type == ARROW:
@@ -153,8 +164,7 @@ def form(*parts: Part, boundary: str = "xYz") -> bytes:
     lines = []
     for name, file, content in parts:
         called = "" if file is None else f'; filename="{file}"'
-        lines.append(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode()
-        )
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'
+        lines.append(head.encode())
         lines += [content, b"\r\n"]
     return b"".join([*lines, f"--{boundary}--\r\n".encode()])

@@ -1,7 +1,5 @@
 """Arrays of theory: whatever they come in, the same columns; and what cannot be one is said once, by its field."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -65,19 +63,12 @@ def test_null_is_as_good_as_nothing() -> None:
 
 @each_case(
     "operation, needed, more",
-    [
-        *(
-            (name, {}, {"points": [[1.0, 2.0]]})
-            for name in ("advantage", "theory/together", "theory/dp", "plan")
-        ),
-        ("theory/mip-finite", {"laws": [[0.5, 0.5]] * 2}, {"points": [[1.0, 2.0]]}),
-        *((name, {}, {"members": [1.0]}) for name in ("theory/dp", "plan")),
-        (MIS, {"values": ["a"]}, {"members": [1.0]}),
-    ],
+    *((name, {}, {"points": [[1.0, 2.0]]}) for name in ("advantage", "theory/together", "theory/dp", "plan")),
+    ("theory/mip-finite", {"laws": [[0.5, 0.5]] * 2}, {"points": [[1.0, 2.0]]}),
+    *((name, {}, {"members": [1.0]}) for name in ("theory/dp", "plan")),
+    (MIS, {"values": ["a"]}, {"members": [1.0]}),
 )
-def test_an_array_or_a_sample_of_another_question_is_an_unknown_field(
-    operation: str, needed: dict[str, Any], more: dict[str, Any]
-) -> None:
+def test_an_array_or_a_sample_of_another_question_is_an_unknown_field(operation, needed, more) -> None:
     options = asked(operation, **needed, **more).options
 
     assert options.keys() == more.keys()
@@ -285,9 +276,7 @@ NAMED: list[tuple[bytes, str, str, dict[str, str], str, str | None]] = [
 
 
 @each_case("body, media_type, operation, query, slug, field", NAMED)
-def test_a_body_that_holds_no_such_array_is_refused(
-    body: bytes, media_type: str, operation: str, query: dict[str, str], slug: str, field: str | None
-) -> None:
+def test_a_body_that_holds_no_such_array_is_refused(body, media_type, operation, query, slug, field) -> None:
     found = refusal(body, media_type, operation=operation, **query)
 
     assert (found.kind.slug, found.field) == (slug, field)

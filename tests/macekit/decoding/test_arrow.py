@@ -100,12 +100,10 @@ def test_a_column_of_anything_else_is_refused_by_its_kind(media_type: str, colum
 @each_case("media_type", FORMS)
 @each_case(
     "column",
-    [
-        pa.array([None if i == 9 else float(i) for i in NUMBERS]),
-        pa.array([None if i == 9 else "a" for i in NUMBERS]),
-        pa.array([None if i == 9 else "a" for i in NUMBERS]).dictionary_encode(),
-        pa.chunked_array([pa.array([1, 2, 3]), pa.array([None if i == 9 else i for i in NUMBERS[3:]])]),
-    ],
+    pa.array([None if i == 9 else float(i) for i in NUMBERS]),
+    pa.array([None if i == 9 else "a" for i in NUMBERS]),
+    pa.array([None if i == 9 else "a" for i in NUMBERS]).dictionary_encode(),
+    pa.chunked_array([pa.array([1, 2, 3]), pa.array([None if i == 9 else i for i in NUMBERS[3:]])]),
 )
 def test_a_value_that_is_missing_names_its_row(media_type: str, column: Any) -> None:
     with pytest.raises(NotFinite, match="row 9 is missing") as caught:

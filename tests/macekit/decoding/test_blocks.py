@@ -1,7 +1,5 @@
 """Blocks joined are the whole: through a real pipe or from memory, compressed or not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
@@ -199,11 +197,8 @@ def test_a_body_many_times_as_long_takes_no_more_memory(media_type: str) -> None
         for path, times in zip(paths, (1, 24), strict=True):
             score, member = (np.tile(column[:100_000], times) for column in (SCORE, MEMBER))
             table = pa.table({"score": score, "member": member})
-            path.write_bytes(
-                npy_bytes(np.column_stack([score, member]))
-                if media_type == NPY
-                else arrow_bytes(table, media_type, batch=100_000)
-            )
+            npy = npy_bytes(np.column_stack([score, member]))
+            path.write_bytes(npy if media_type == NPY else arrow_bytes(table, media_type, batch=100_000))
 
         grown = subprocess.run(
             [sys.executable, "-c", MEASURE, media_type, *paths], check=True, capture_output=True, text=True

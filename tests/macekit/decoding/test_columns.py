@@ -1,7 +1,5 @@
 """Columns of Arrow as arrays, without pandas."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

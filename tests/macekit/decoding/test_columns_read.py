@@ -1,7 +1,5 @@
 """How many different values of a column the account names, and several bodies as one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,14 +11,10 @@ from macekit.problems import Problem
 
 TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float64)
 RANGES = {
-    "two": (0, 2),
-    "one": (7, 8),
-    "on both sides of 0": (-128, 128),
-    "at the top": (2**64 - 900, 2**64),
-    "at the bottom": (-(2**63), -(2**63) + 5),
-    "as many as are named": (0, MOST_DISTINCT),
+    "two": (0, 2), "one": (7, 8), "on both sides of 0": (-128, 128), "at the top": (2**64 - 900, 2**64),
+    "at the bottom": (-(2**63), -(2**63) + 5), "as many as are named": (0, MOST_DISTINCT),
     "one more": (0, MOST_DISTINCT + 1),
-}
+}  # fmt: skip
 
 
 def holds(kind: type[np.generic], low: int, high: int) -> bool:
@@ -30,12 +24,8 @@ def holds(kind: type[np.generic], low: int, high: int) -> bool:
     return np.iinfo(kind).min <= low < high <= np.iinfo(kind).max + 1
 
 
-CASES = [
-    pytest.param(kind, low, high, id=f"{kind.__name__}: {name}")
-    for kind in TYPES
-    for name, (low, high) in RANGES.items()
-    if holds(kind, low, high)
-]
+HELD = ((kind, name, ends) for kind in TYPES for name, ends in RANGES.items() if holds(kind, *ends))
+CASES = [pytest.param(kind, *ends, id=f"{kind.__name__}: {name}") for kind, name, ends in HELD]
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), CASES)

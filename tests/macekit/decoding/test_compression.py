@@ -1,7 +1,5 @@
 """What was compressed is expanded within its limit, or refused by what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 import zlib
 
@@ -49,9 +47,8 @@ def test_a_bomb_is_not_expanded_beyond_the_limit_while_it_is_streamed(encoding: 
 
 @each_case("encoding", PACKED)
 def test_a_compressed_body_cut_anywhere_is_incomplete(encoding: str) -> None:
-    body = packed(
-        json.dumps({"members": np.random.default_rng(0).normal(size=500).tolist()}).encode(), encoding
-    )
+    numbers = np.random.default_rng(0).normal(size=500).tolist()
+    body = packed(json.dumps({"members": numbers}).encode(), encoding)
 
     for size in np.linspace(0, len(body) - 1, 50).astype(int):
         assert refusal(body[:size], encoding=encoding).kind.slug == "incomplete-body"

@@ -1,13 +1,10 @@
 """A short run of the fuzzers, and that they would see what they look for; the long one is `benchmarks/fuzz.py`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,9 +71,7 @@ def _fail() -> None:
 @pytest.mark.parametrize(
     ("fault", "outcome"), [(_die, "crash"), (_sleep, "hang"), (_fill, "memory"), (_fail, "exception")]
 )
-def test_a_fault_is_seen_and_what_comes_after_it_is_tried(
-    fault: Callable[[], None], outcome: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_is_seen_and_what_comes_after_it_is_tried(fault, outcome, monkeypatch) -> None:
     numbers = range(len(CORPUS), len(CORPUS) + 3)
     middle = fuzz.mutant(0, numbers[1], CORPUS)
 

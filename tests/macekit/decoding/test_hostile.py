@@ -1,7 +1,5 @@
 """Whatever bytes come, the answer is material or a refusal, and never an error of another library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -59,9 +57,7 @@ def test_the_whole_body_is_read_and_one_that_is_cut_at_any_of_many_places_is_ref
     [(361, 233), (438, 10), (1247, 49), (1337, 148)]
 )  # an Arrow dictionary that says it is 2.8e15 texts long
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
-def test_a_body_with_bytes_changed_is_material_or_refused(
-    media_type: str, changes: list[tuple[int, int]]
-) -> None:
+def test_a_body_with_bytes_changed_is_material_or_refused(media_type, changes) -> None:
     body = bytearray(BODIES[media_type])
     for at, value in changes:
         body[at % len(body)] = value

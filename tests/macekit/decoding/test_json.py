@@ -1,7 +1,5 @@
 """JSON gives exactly what was written, or says what is wrong with it and where."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -122,29 +120,19 @@ NESTED = [
 
 @each_case(
     "body",
-    [
-        *(f'{{"{name}": {text}, "prior": 0.5}}' for name in sorted(COLUMNS) for text in NESTED),
-        '{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}',  # may not make up for each other's brackets
-    ],
+    *(f'{{"{name}": {text}, "prior": 0.5}}' for name in sorted(COLUMNS) for text in NESTED),
+    '{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}',  # may not make up for each other's brackets
 )
 def test_an_array_within_numbers_is_never_flattened(body: str) -> None:
     with pytest.raises(REFUSALS):
         read(body.encode())
 
 
-@each_case(
-    "text, dtype",
-    [
-        ("[1, 2]", np.int64),
-        ("[1, 2.5]", np.float64),
-        ("[-0.0]", np.float64),
-        ("[1e3]", np.float64),
-        ("[18446744073709551615, 1]", np.uint64),
-        ("[]", np.float64),
-        ("[[1, 2], [3, 4]]", np.float64),
-        (f"[{2**70}, {2**70 + 1}, -1, {2**63}]", object),
-    ],
-)
+@each_case("text, dtype", [
+    ("[1, 2]", np.int64), ("[1, 2.5]", np.float64), ("[-0.0]", np.float64), ("[1e3]", np.float64),
+    ("[18446744073709551615, 1]", np.uint64), ("[]", np.float64), ("[[1, 2], [3, 4]]", np.float64),
+    (f"[{2**70}, {2**70 + 1}, -1, {2**63}]", object),
+])  # fmt: skip
 def test_numbers_keep_their_kind(text: str, dtype: type) -> None:
     found = read(f'{{"members": {text}}}'.encode()).samples[""].members
 

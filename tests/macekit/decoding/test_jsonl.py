@@ -1,7 +1,5 @@
 """Lines of JSON: each value is of the type that it says it is, and what is wrong is named by its line or row."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -15,12 +13,7 @@ from macekit.decoding import preview as columns
 from macekit.decoding.format import join_sides
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal
-
-
-def lines(*records: object) -> bytes:
-    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
+from tests.macekit.decoding.support import REFUSALS, call, counted, lines, packed, piped, read, refusal
 
 ROWS = [{"score": k / 8, "member": k % 2 == 0, "group": "ab"[k % 3 == 0]} for k in range(40)]
 
@@ -63,13 +56,10 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
     "who is no member": (lines(ROWS[0], record(1, "x")), "mixed-types", "member: row 1 is text", 1),
     "half of a pair": (HALVES, "malformed-body", "score: row 1 holds half", 1),
     "no score": (
-        lines({"a": 1, "b": 2, "member": 1}),
-        "missing-field",
-        "score: 2 columns could be the",
-        None,
+        lines({"a": 1, "b": 2, "member": 1}), "missing-field", "score: 2 columns could be the", None,
     ),
     "other columns later": (OTHERS, "bad-records", "line 2 has a key that no line before it has", 1),
-}
+}  # fmt: skip
 
 
 def refusal_of_both(body: bytes, **query: str) -> Problem:
@@ -115,9 +105,7 @@ def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
 
 @each_case("block", [1, 7, 100, 2**20])
 @each_case("encoding", ["identity", "gzip", "zstd"])
-def test_blocks_are_the_whole_wherever_they_are_cut(
-    block: int, encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_are_the_whole_wherever_they_are_cut(block, encoding, monkeypatch) -> None:
     monkeypatch.setattr(jsonl, "BLOCK", block)
     body = packed(b"\n" + lines(*ROWS)[:-1], encoding)
 
@@ -174,17 +162,16 @@ def test_arrays_may_be_lists_of_one_length() -> None:
     result = read(body, NDJSON, operation="theory/pmp-gaussian", **options)
 
     assert np.asarray(result.arrays["points"]).tolist() == [[k, k + 0.5] for k in range(9)]
-    for wrong, match in (
-        ([1], "row 9 has 1 values, row 0 has 2"),
-        ([1, "x"], "row 9 holds a value that is text"),
-    ):
+    short, text = ([1], "row 9 has 1 values, row 0 has 2"), ([1, "x"], "row 9 holds a value that is text")
+    for wrong, match in (short, text):
         with pytest.raises(REFUSALS, match=match):
             read(body + lines({"points": wrong}), NDJSON, operation="theory/pmp-gaussian", **options)
 
 
 def test_the_head_tells_the_columns() -> None:
+    notes = ["a", *[None] * 98]
     rows = [
-        {"id": k, "member": k % 2 == 0, "x": k / 2, "note": None if k else "a", "of": []} for k in range(99)
+        {"id": k, "member": k % 2 == 0, "x": k / 2, "note": note, "of": []} for k, note in enumerate(notes)
     ]
     body = lines(*rows)
 
@@ -198,9 +185,8 @@ def test_the_head_tells_the_columns() -> None:
 
 def test_one_side_by_itself() -> None:
     asked = Call("advantage", NDJSON)
-    parts = [
-        read_side(asked, Body.of(lines(*({"score": v} for v in values)))) for values in ([1, 2], [0.5, 3])
-    ]
+    sides = ([{"score": value} for value in values] for values in ([1, 2], [0.5, 3]))
+    parts = [read_side(asked, Body.of(lines(*side))) for side in sides]
 
     sample = join_sides(*parts, ("m.jsonl", "n.jsonl")).samples[""]
 
@@ -209,19 +195,12 @@ def test_one_side_by_itself() -> None:
 
 
 def test_a_whole_table_keeps_types_and_what_is_missing() -> None:
-    rows: list[dict[str, Any]] = [
-        {"age": 31, "city": "a", "x": 0.5},
-        {"age": None, "city": "b"},
-        {"city": None},
-    ]
+    rows = [{"age": 31, "city": "a", "x": 0.5}, {"age": None, "city": "b"}, {"city": None}]
 
     table = columns_of(Call("synthetic", NDJSON), memoryview(lines(*rows)))
 
-    assert {name: list(column) for name, column in table.items()} == {
-        "age": [31, None, None],
-        "city": ["a", "b", None],
-        "x": [0.5, None, None],
-    }
+    expected = {"age": [31, None, None], "city": ["a", "b", None], "x": [0.5, None, None]}
+    assert {name: list(column) for name, column in table.items()} == expected
     with pytest.raises(Problem, match="holds a list or an object in row 1"):
         columns_of(Call("synthetic", NDJSON), memoryview(lines({"x": 1}, {"x": [1]})))
 

@@ -1,7 +1,5 @@
 """What was read is what was meant: read right, or refused with the row or line, and never guessed."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable
@@ -104,16 +102,14 @@ def test_decimals_with_a_fraction_are_the_nearest_floats() -> None:
 
 @each_case(
     "text, line",
-    [
-        ('1,2,"x\n' + "1,2,y\n" * 300, "line 2 opens a quote that is never closed"),
-        ("1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 300, "line 100 opens a quote"),
-        (
-            "1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 30 + '1,2,"z"\n',
-            "line 131 has text behind the quote .* line 100",
-        ),
-        ('1,2,"a, b\n', "line 2 opens a quote"),
-        ('1,2, "a, b"\n', "line 2 has blanks between a separator and a quote"),
-    ],
+    ('1,2,"x\n' + "1,2,y\n" * 300, "line 2 opens a quote that is never closed"),
+    ("1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 300, "line 100 opens a quote"),
+    (
+        "1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 30 + '1,2,"z"\n',
+        "line 131 has text behind the quote .* line 100",
+    ),
+    ('1,2,"a, b\n', "line 2 opens a quote"),
+    ('1,2, "a, b"\n', "line 2 has blanks between a separator and a quote"),
 )
 def test_a_quote_that_would_swallow_rows_is_refused_with_its_line(text: str, line: str) -> None:
     body = b"score,member,note\n" + text.encode()

@@ -1,60 +1,31 @@
 """Several files in one body: the same answers as from JSON, whatever each file is; and nothing of a broken form."""
 
-from __future__ import annotations
-
 import gzip
-import io
-import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
-from macekit.call import FORM_DATA, JSON, Body, Call, Reply
+from macekit.call import CSV, FORM_DATA, PARQUET, Body, Call
 from macekit.operations import perform
 from tests.cases import each_case
-from tests.macekit.decoding.support import Part, form
+from tests.macekit.asking import asked, post, refused
+from tests.macekit.decoding.support import Part, form, lines, npy_bytes, table_bytes
+
+posted, answer = partial(post, media_type=FORM_DATA), partial(asked, media_type=FORM_DATA)
 
 
-def posted(operation: str, body: bytes, query: Sequence[tuple[str, str]] = ()) -> Reply:
-    return perform(Call(operation, FORM_DATA, query=tuple(query)), Body.of(body))
-
-
-def answer(reply: Reply) -> Any:
-    assert reply.status == 200, bytes(reply.body)
-    return json.loads(bytes(reply.body))
-
-
-def refusal(operation: str, body: bytes) -> tuple[str | None, str]:
-    reply = posted(operation, body)
-    assert reply.problem is not None, bytes(reply.body)[:200]
-    return reply.problem, json.loads(bytes(reply.body))["detail"]
-
-
-def from_json(operation: str, question: Mapping[str, object]) -> Any:
-    return answer(perform(Call(operation, JSON), Body.of(json.dumps(question).encode())))
+def refusal(operation: str, body: bytes) -> tuple[str, str]:
+    problem = refused(operation, body, FORM_DATA)
+    return problem["kind"], problem["detail"]
 
 
 def numbers(found: dict[str, Any]) -> dict[str, Any]:
     """All but where the records came from."""
     return {name: value for name, value in found.items() if name not in ("provenance", "columns")}
-
-
-def csv(*columns: tuple[str, Sequence[object]]) -> bytes:
-    rows = zip(*(values for _, values in columns), strict=True)
-    return "\n".join(
-        [",".join(name for name, _ in columns), *(",".join(map(str, row)) for row in rows), ""]
-    ).encode()
-
-
-def parquet_of(**columns: Sequence[object]) -> bytes:
-    sink = io.BytesIO()
-    parquet.write_table(pa.table(columns), sink)
-    return sink.getvalue()
 
 
 RNG = np.random.default_rng(0)
@@ -64,66 +35,61 @@ PEOPLE = {
     for side in ("train", "holdout")
 }
 SIDES = (
-    ("members", "m.csv", csv(("score", MEMBERS))),
-    ("nonmembers", "n.parquet", parquet_of(score=NONMEMBERS)),
+    ("members", "m.csv", table_bytes({"score": MEMBERS}, CSV)),
+    ("nonmembers", "n.parquet", table_bytes({"score": NONMEMBERS}, PARQUET)),
 )
 LIMIT = ("max_advantage", None, b"0.2")
 
 
 @pytest.mark.slow
 def test_a_file_for_each_side_and_options_beside_them_are_the_question_in_json() -> None:
-    asked = {
-        "members": MEMBERS,
-        "nonmembers": NONMEMBERS,
-        "max_advantage": 0.2,
-        "metric": {"preset": "f_beta", "beta": 2.0},
-        "max": 0.9,
-    }
-    expected = numbers(from_json("gate", asked))
+    question = {
+        "members": MEMBERS, "nonmembers": NONMEMBERS, "max_advantage": 0.2,
+        "metric": {"preset": "f_beta", "beta": 2.0}, "max": 0.9,
+    }  # fmt: skip
+    expected = numbers(asked("gate", question))
     more = ("metric.preset", None, b"f_beta"), ("metric.beta", None, b"2"), ("max", None, b"0.9")
 
     for parts in ((*SIDES, LIMIT, *more), (LIMIT, *reversed(SIDES), *more)):
-        assert numbers(answer(posted("gate", form(*parts)))) == expected
-    in_query = posted(
-        "gate",
-        form(*SIDES),
-        [("max_advantage", "0.2"), ("metric.preset", "f_beta"), ("metric.beta", "2"), ("max", "0.9")],
-    )
-    assert numbers(answer(in_query)) == expected
+        assert numbers(answer("gate", form(*parts))) == expected
+    in_query = {"max_advantage": "0.2", "metric.preset": "f_beta", "metric.beta": "2", "max": "0.9"}
+    assert numbers(answer("gate", form(*SIDES), **in_query)) == expected
 
 
 @each_case("pack", [bytes, gzip.compress])
 def test_one_file_of_both_sides_may_be_compressed_and_its_columns_are_named_as_ever(pack: Any) -> None:
     scores, member = [*MEMBERS, *NONMEMBERS], [1] * len(MEMBERS) + [0] * len(NONMEMBERS)
-    file = pack(csv(("loss", scores), ("other", scores), ("seen", member)))
-    expected = numbers(from_json("advantage", {"members": MEMBERS, "nonmembers": NONMEMBERS}))
+    file = pack(table_bytes({"loss": scores, "other": scores, "seen": member}, CSV))
+    expected = numbers(asked("advantage", {"members": MEMBERS, "nonmembers": NONMEMBERS}))
 
     named = (("score", None, b"loss"), ("member", None, b"seen"))
-    assert numbers(answer(posted("advantage", form(("scores", "s.csv", file), *named)))) == expected
+    assert numbers(answer("advantage", form(("scores", "s.csv", file), *named))) == expected
 
 
 def test_each_file_of_a_comparison_is_a_query() -> None:
-    both = csv(("score", [*MEMBERS, *NONMEMBERS]), ("member", [1] * len(MEMBERS) + [0] * len(NONMEMBERS)))
+    member = [1] * len(MEMBERS) + [0] * len(NONMEMBERS)
+    both = table_bytes({"score": [*MEMBERS, *NONMEMBERS], "member": member}, CSV)
     sample = {"members": MEMBERS, "nonmembers": NONMEMBERS}
-    expected = from_json("compare", {"queries": {"old": sample, "new": sample}})
+    expected = asked("compare", {"queries": {"old": sample, "new": sample}})
 
-    found = answer(posted("compare", form(("old", "1", both), ("new", "2", both))))
+    found = answer("compare", form(("old", "1", both), ("new", "2", both)))
 
     assert numbers(found) == numbers(expected)
 
 
 @pytest.mark.slow
 def test_each_table_is_a_file_and_its_missing_values_are_known() -> None:
-    tables = {side: csv(*columns.items()) for side, columns in PEOPLE.items()}
-    expected = numbers(from_json("check", PEOPLE))
+    tables = {side: table_bytes(columns, CSV) for side, columns in PEOPLE.items()}
+    expected = numbers(asked("check", PEOPLE))
 
     parts: list[Part] = [(side, f"{side}.csv", content) for side, content in tables.items()]
-    assert numbers(answer(posted("check", form(*parts)))) == expected
-    parts[0] = ("train", None, parquet_of(**PEOPLE["train"]))  # no name of a file: told by its first bytes
+    assert numbers(answer("check", form(*parts))) == expected
+    # no name of a file: told by its first bytes
+    parts[0] = ("train", None, table_bytes(PEOPLE["train"], PARQUET))
     parts.append(("", "", b""))
     assert posted("check", form(*parts)).problem == "bad-records"
     parts[-1] = ("holdout2", "", b"")
-    assert numbers(answer(posted("check", form(*parts)))) == expected
+    assert numbers(answer("check", form(*parts))) == expected
 
 
 @each_case(
@@ -139,40 +105,36 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
 
     assert reply.problem == "too-large", bytes(reply.body)[:200]
     twice = gzip.compress(gzip.compress(rows))
-    again = perform(
-        Call(operation, FORM_DATA), Body.of(form(*((name, f"{name}.gz", twice) for name in names)))
-    )
+    packed = form(*((name, f"{name}.gz", twice) for name in names))
+    again = perform(Call(operation, FORM_DATA), Body.of(packed))
     assert again.problem == "malformed-body", "one layer is opened, and no more"
 
 
 @each_case(
     "operation, parts, slug, words",
-    [
-        ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
-        ("gate", (LIMIT,), "missing-field", "holds no file; send scores"),
-        ("gate", (*SIDES, ("member", "x.csv", b"1")), "unknown-field", "did you mean 'members'?"),
-        ("gate", (*SIDES, SIDES[0]), "bad-option", "given twice"),
-        ("gate", (*SIDES, LIMIT, LIMIT), "bad-option", "query string: an option is given twice"),
-        ("gate", (*SIDES, ("scores", "s.csv", b"1")), "bad-option", "scores: holds both sides"),
-        ("gate", (*SIDES, ("max_advantag", None, b"1")), "unknown-field", "did you mean 'max_advantage'?"),
-        ("gate", (*SIDES, ("prior", None, b"\xff")), "bad-option", "is not UTF-8"),
-        ("gate", (*SIDES, ("prior", None, b"1" * 70_000)), "bad-option", "is longer than"),
-        ("gate", (SIDES[0], ("nonmembers", "n.csv", b"score\n1\nx\n")), None, "nonmember"),
-        ("gate", (("scores", "s.pkl", b"\x80\x04K\x01."),), "pickle", "scores: "),
-        ("check", (("train", "t.csv", b"a\n1\n"),), "missing-field", "holdout: is required"),
-        (
-            "check",
-            (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")),
-            "unsupported-media-type",
-            "train: ",
-        ),
-        ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
-        ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
-    ],
+    ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
+    ("gate", (LIMIT,), "missing-field", "holds no file; send scores"),
+    ("gate", (*SIDES, ("member", "x.csv", b"1")), "unknown-field", "did you mean 'members'?"),
+    ("gate", (*SIDES, ("other", "", b"1")), "unknown-field", "a part with a file is not known"),
+    ("gate", (*SIDES, SIDES[0]), "bad-option", "given twice"),
+    ("gate", (*SIDES, LIMIT, LIMIT), "bad-option", "query string: an option is given twice"),
+    ("gate", (*SIDES, ("scores", "s.csv", b"1")), "bad-option", "scores: holds both sides"),
+    ("gate", (*SIDES, ("max_advantag", None, b"1")), "unknown-field", "did you mean 'max_advantage'?"),
+    ("gate", (*SIDES, ("prior", None, b"\xff")), "bad-option", "is not UTF-8"),
+    ("gate", (*SIDES, ("prior", None, b"1" * 70_000)), "bad-option", "is longer than"),
+    ("gate", (SIDES[0], ("nonmembers", "n.csv", b"score\n1\nx\n")), None, "nonmember"),
+    ("gate", (("scores", "s.pkl", b"\x80\x04K\x01."),), "pickle", "scores: "),
+    ("check", (("train", "t.csv", b"a\n1\n"),), "missing-field", "holdout: is required"),
+    (
+        "check",
+        (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")),
+        "unsupported-media-type",
+        "train: ",
+    ),
+    ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
+    ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
 )
-def test_what_is_wrong_is_said_of_its_part(
-    operation: str, parts: Sequence[Part], slug: str | None, words: str
-) -> None:
+def test_what_is_wrong_is_said_of_its_part(operation, parts, slug, words) -> None:
     found, detail = refusal(operation, form(*parts))
 
     assert slug in (found, None), detail
@@ -181,19 +143,17 @@ def test_what_is_wrong_is_said_of_its_part(
 
 @each_case(
     "body, words",
-    [
-        (b"", "does not begin with its boundary"),
-        (b"score\n1\n", "does not begin with its boundary"),
-        (b"--\r\n", "does not begin with its boundary"),
-        (b"--x\r\n\r\n\r\n--x--", "no end of its headers"),
-        (b'--x\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--x--', "has no name"),
-        (b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--", "has no name"),
-        (b"--x\r\n" + b"A: b\r\n" * 3000 + b"\r\n1\r\n--x--", "no end of its headers"),
-        (
-            b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--x--',
-            "transfer encoding",
-        ),
-    ],
+    (b"", "does not begin with its boundary"),
+    (b"score\n1\n", "does not begin with its boundary"),
+    (b"--\r\n", "does not begin with its boundary"),
+    (b"--x\r\n\r\n\r\n--x--", "no end of its headers"),
+    (b'--x\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--x--', "has no name"),
+    (b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--", "has no name"),
+    (b"--x\r\n" + b"A: b\r\n" * 3000 + b"\r\n1\r\n--x--", "no end of its headers"),
+    (
+        b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--x--',
+        "transfer encoding",
+    ),
 )
 def test_what_is_no_form_is_refused(body: bytes, words: str) -> None:
     assert words in refusal("gate", body)[1]
@@ -202,8 +162,8 @@ def test_what_is_no_form_is_refused(body: bytes, words: str) -> None:
 @pytest.mark.slow
 def test_a_form_that_is_cut_anywhere_is_refused_and_one_with_other_bytes_refused_or_read() -> None:
     few = (
-        ("members", "m.csv", csv(("score", range(9)))),
-        ("nonmembers", "n.parquet", parquet_of(score=range(9))),
+        ("members", "m.csv", table_bytes({"score": range(9)}, CSV)),
+        ("nonmembers", "n.parquet", table_bytes({"score": range(9)}, PARQUET)),
     )
     whole = form(*few, LIMIT)
     assert posted("gate", whole).status == 200
@@ -221,31 +181,20 @@ def test_a_form_that_is_cut_anywhere_is_refused_and_one_with_other_bytes_refused
 
 @pytest.mark.parametrize("boundary", ["-" * 40 + "0123", "a'b(c)+_,./:=?", "x" * 70])
 def test_any_boundary_will_do(boundary: str) -> None:
-    assert answer(posted("gate", form(*SIDES, LIMIT, boundary=boundary)))["decision"]
+    assert answer("gate", form(*SIDES, LIMIT, boundary=boundary))["decision"]
 
 
 def test_texts_come_as_a_file_for_each_side_in_whatever_form_each_is() -> None:
-    sides = {
-        name: [[-0.5 * k, -scale] for k in range(12)] for name, scale in (("members", 1), ("nonmembers", 4))
-    }
-    array = io.BytesIO()
-    np.save(array, np.array(sides["nonmembers"]))
-    lines = b"".join(json.dumps(each).encode() + b"\n" for each in sides["members"])
+    scales = {"members": 1, "nonmembers": 4}
+    sides = {name: [[-0.5 * k, -scale] for k in range(12)] for name, scale in scales.items()}
+    array, seen = npy_bytes(np.array(sides["nonmembers"])), lines(*sides["members"])
 
-    found = answer(
-        posted(
-            "text",
-            form(
-                ("members", "seen.jsonl.gz", gzip.compress(lines)),
-                ("nonmembers", "unseen.npy", array.getvalue()),
-                ("max_advantage", None, b"0.1"),
-            ),
-        )
-    )
+    parts = ("members", "seen.jsonl.gz", gzip.compress(seen)), ("nonmembers", "unseen.npy", array)
+    found = answer("text", form(*parts, ("max_advantage", None, b"0.1")))
 
-    assert found == from_json("text", sides | {"max_advantage": 0.1})
-    alone = refusal("text", form(("members", "seen.jsonl", lines)))
+    assert found == asked("text", sides | {"max_advantage": 0.1})
+    alone = refusal("text", form(("members", "seen.jsonl", seen)))
     assert alone == ("missing-field", "nonmembers: is required and missing")
-    assert refusal("text", form(("members", "a.jsonl", b'["a"]\n'), ("nonmembers", "b.jsonl", lines)))[1] == (
+    assert refusal("text", form(("members", "a.jsonl", b'["a"]\n'), ("nonmembers", "b.jsonl", seen)))[1] == (
         "members: line 1: logprobs: token 0 is text; need a number"
     )

@@ -1,7 +1,5 @@
 """NPZ is arrays by their names: nothing unpickled, nothing expanded before its size is known to fit."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -50,13 +48,11 @@ def sides(body: bytes, encoding: str = "identity", **query: str) -> tuple[list[A
 @each_case("encoding", ["identity", "gzip", "zstd"])
 @each_case(
     "arrays",
-    [
-        {"members": A, "nonmembers": B},
-        {"score": SCORE, "member": MEMBER},
-        {"scores": SCORE, "member": MEMBER.astype(int), "id": np.arange(50), "note": np.zeros(7)},
-        {"Scores": SCORE, "split": np.where(MEMBER, "train", "test")},
-        {"loss": SCORE, "member": MEMBER, "epoch": np.array([3])},
-    ],
+    {"members": A, "nonmembers": B},
+    {"score": SCORE, "member": MEMBER},
+    {"scores": SCORE, "member": MEMBER.astype(int), "id": np.arange(50), "note": np.zeros(7)},
+    {"Scores": SCORE, "split": np.where(MEMBER, "train", "test")},
+    {"loss": SCORE, "member": MEMBER, "epoch": np.array([3])},
 )
 def test_both_sides_are_read(arrays: dict[str, Any], encoding: str, compress: bool) -> None:
     assert sides(packed(npz(compress, **arrays), encoding), encoding) == (A.tolist(), B.tolist())
@@ -81,11 +77,9 @@ def answer(media_type: str, body: bytes) -> Any:
 
 @each_case(
     "arrays",
-    [
-        {"members": np.column_stack([A, A + 1]), "nonmembers": np.column_stack([B, B + 1])},
-        {"scores": np.column_stack([SCORE, SCORE + 1]), "member": MEMBER},
-        {"score": np.asfortranarray(np.column_stack([SCORE, SCORE + 1])), "member": MEMBER},
-    ],
+    {"members": np.column_stack([A, A + 1]), "nonmembers": np.column_stack([B, B + 1])},
+    {"scores": np.column_stack([SCORE, SCORE + 1]), "member": MEMBER},
+    {"score": np.asfortranarray(np.column_stack([SCORE, SCORE + 1])), "member": MEMBER},
 )
 def test_two_dimensions_are_a_vector_for_each_record(arrays: dict[str, Any]) -> None:
     assert sides(npz(**arrays)) == tuple(np.column_stack([side, side + 1]).tolist() for side in (A, B))
@@ -104,6 +98,7 @@ def test_arrays_are_named_as_columns_are() -> None:
         assert sides(body, **query)[0] == A.tolist()
         assert {each.role: each.name for each in read(body, NPZ, **query).columns} == roles
     assert {*read(npz(a=SCORE, b=-SCORE, member=MEMBER), NPZ, operation="compare").samples} == {"a", "b"}
+    assert refusal(body, NPZ, members_column="x", nonmembers_column="y", group="age").field == "group"
 
 
 def test_one_side_by_itself_and_arrays_of_theory() -> None:

@@ -1,7 +1,5 @@
 """The footer of a Parquet file says how many values there are; where it lies, nothing but the file is refused."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -22,17 +20,10 @@ ASKED = {"operation": "theory/pmp-gaussian", "column": "points", "clip": "1", "l
 LISTS = pa.table({"points": [[float(k), 1.0, 2.0] for k in range(50)], "x": np.arange(50)})
 
 
-@each_case(
-    "options",
-    [
-        {},
-        {"row_group_size": 7},
-        {"write_statistics": False},
-        {"version": "1.0", "compression": "gzip"},
-        {"write_page_index": True, "write_page_checksum": True},
-        {"sorting_columns": [pq.SortingColumn(1)]},
-    ],
-)
+@each_case("options", [
+    {}, {"row_group_size": 7}, {"write_statistics": False}, {"version": "1.0", "compression": "gzip"},
+    {"write_page_index": True, "write_page_checksum": True}, {"sorting_columns": [pq.SortingColumn(1)]},
+])  # fmt: skip
 def test_values_are_counted_as_arrow_counts_them(options: dict[str, object]) -> None:
     body = parquet_bytes(LISTS, **options)
     metadata = pq.ParquetFile(io.BytesIO(body)).metadata

@@ -1,7 +1,5 @@
 """A pickle is refused by its name, whatever it is said to be, and never opened."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle
@@ -22,16 +20,10 @@ from tests.macekit.decoding.support import call, npy_bytes, packed, refusal
 
 SCORES = [0.5, -1.25, 3.0, 0.1]
 VALUES: dict[str, Any] = {
-    "a list": SCORES,
-    "whole numbers": [1, 2, 3],
-    "names": ["a", "b"],
-    "nothing": [],
-    "a tuple": tuple(SCORES),
-    "a dictionary": {"members": SCORES, "nonmembers": SCORES},
-    "an array": np.array(SCORES),
-    "a set": {1, 2},
-    "a class": io.BytesIO,
-}
+    "a list": SCORES, "whole numbers": [1, 2, 3], "names": ["a", "b"], "nothing": [],
+    "a tuple": tuple(SCORES), "a dictionary": {"members": SCORES, "nonmembers": SCORES},
+    "an array": np.array(SCORES), "a set": {1, 2}, "a class": io.BytesIO,
+}  # fmt: skip
 
 
 class Trap:
@@ -45,10 +37,8 @@ def torch_file(first: bool = True) -> bytes:
     """What torch.save writes: a ZIP of a pickle and of the numbers."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as file:
-        for name in (
-            ("scores/data.pkl", "scores/byteorder") if first else ("scores/version", "scores/data.pkl")
-        ):
-            file.writestr(name, pickle.dumps(Trap(), 2))
+        for name in ("data.pkl", "byteorder") if first else ("version", "data.pkl"):
+            file.writestr(f"scores/{name}", pickle.dumps(Trap(), 2))
         file.writestr("scores/data/0", bytes(9000))
     return sink.getvalue()
 
@@ -92,22 +82,11 @@ def test_an_array_of_objects_is_a_pickle() -> None:
     assert refusal(body, NPY).kind.slug == "pickle"
 
 
-@each_case(
-    "text",
-    [
-        "confidence,member\n1.0,1\n",
-        "cat\nyes\nno\n",
-        "c\nd\np\n",
-        "(score),member\n0.5,1\n",
-        "(lp,member\n0.5,1\n",
-        "q,member\n1,0\n",
-        "}{,member\n1,0\n",
-        "x^2,member\n1,0\n",
-        "\ufeffscore,member\n1,0\n",
-        '{"members": [1], "nonmembers": [2]}',
-        "",
-    ],
-)
+@each_case("text", [
+    "confidence,member\n1.0,1\n", "cat\nyes\nno\n", "c\nd\np\n", "(score),member\n0.5,1\n",
+    "(lp,member\n0.5,1\n", "q,member\n1,0\n", "}{,member\n1,0\n", "x^2,member\n1,0\n",
+    "\ufeffscore,member\n1,0\n", '{"members": [1], "nonmembers": [2]}', "",
+])  # fmt: skip
 def test_a_text_is_none(text: str) -> None:
     assert not is_pickle(text.encode())
 

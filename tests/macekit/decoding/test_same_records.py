@@ -1,7 +1,5 @@
 """A law: the same records give the same counts, or the same refusal, in every spelling, format, container and block."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -58,10 +56,8 @@ def csv_spelling(
 ) -> Spelling:
     def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
         lines = [header.format(separator)]
-        lines += [
-            f"{cell(word(v))}{separator}{yes[0] if m else yes[1]}"
-            for v, m in zip(values, member, strict=True)
-        ]
+        sides = (yes[0] if m else yes[1] for m in member)
+        lines += [f"{cell(word(v))}{separator}{side}" for v, side in zip(values, sides, strict=True)]
         return CSV, (before + end.join(lines) + (end if last is None else last)).encode()
 
     return write
@@ -71,10 +67,8 @@ def quoted_csv(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
     sink = io.StringIO()
     writer = csv.writer(sink, quoting=csv.QUOTE_ALL)
     writer.writerows([("note", "score", "id", "member")])
-    writer.writerows(
-        (f'a "{v}", \n b' if k % 3 else "", word(v), k, int(m))
-        for k, (v, m) in enumerate(zip(values, member, strict=True))
-    )
+    records = enumerate(zip(values, member, strict=True))
+    writer.writerows((f'a "{v}", \n b' if k % 3 else "", word(v), k, int(m)) for k, (v, m) in records)
     return CSV, sink.getvalue().encode()
 
 
@@ -235,10 +229,8 @@ def integer_spellings(values: list[int]) -> dict[str, Spelling]:
             spellings[f"Arrow {name}"] = arrow_spelling(of(pa.from_numpy_dtype(kind)), batch=7)
             spellings[f"Parquet {name}"] = arrow_spelling(of(pa.from_numpy_dtype(kind)), PARQUET, 7)
             spellings[f"NPY {name}"] = npy_spelling(kind)
-    whole = [
-        lambda values, kind=kind: pa.array([Decimal(v) for v in values], kind)
-        for kind in (pa.decimal128(38, 0), pa.decimal256(60, 0))
-    ]
+    decimals = pa.decimal128(38, 0), pa.decimal256(60, 0)
+    whole = [lambda values, kind=kind: pa.array([Decimal(v) for v in values], kind) for kind in decimals]
     if max(abs(low), abs(high)) < 10**38:
         for media_type in (ARROW, PARQUET):
             spellings[f"decimals in {media_type}"] = arrow_spelling(whole[0], media_type, 5)
@@ -272,13 +264,10 @@ def sides(low: int, high: int) -> st.SearchStrategy[tuple[list[int], list[bool]]
 
 
 RANGES = {
-    "small": (-100, 100),
-    "beyond floats": (2**53, 2**53 + 9),
-    "around 2^63": (2**63 - 5, 2**63 + 5),
-    "below zero and beyond 2^63": (-(2**63), 2**64 - 1),
-    "64 bits": (2**64 - 9, 2**64 + 9),
+    "small": (-100, 100), "beyond floats": (2**53, 2**53 + 9), "around 2^63": (2**63 - 5, 2**63 + 5),
+    "below zero and beyond 2^63": (-(2**63), 2**64 - 1), "64 bits": (2**64 - 9, 2**64 + 9),
     "far beyond": (10**30, 10**30 + 5),
-}
+}  # fmt: skip
 
 
 def total(counts: Any) -> tuple[int, int]:
@@ -300,11 +289,7 @@ def test_integers(name: str, data: st.DataObject) -> None:
     assert sorted(map(str, counts["cells"]["labels"])) == sorted({str(value) for value in values})
 
 
-ON_A_LINE: list[dict[str, Any]] = [
-    {"query": "continuous"},
-    {"cells": "grid"},
-    {"cells": "equal_mass", "bins": 3},
-]
+ON_A_LINE = [{"query": "continuous"}, {"cells": "grid"}, {"cells": "equal_mass", "bins": 3}]
 
 
 @pytest.mark.slow
@@ -391,11 +376,8 @@ def test_fractions(eighths: list[int]) -> None:
     assert require_one(asked(spellings, values, member, {}))["cells"]["kind"] == "grid"
 
 
-TEXTS = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\r\n\"'\ufeff", exclude_categories=["Cc", "Cs", "Z"]),
-    min_size=1,
-    max_size=5,
-)
+APART = {"exclude_characters": "\0\r\n\"'\ufeff", "exclude_categories": ["Cc", "Cs", "Z"]}
+TEXTS = st.text(st.characters(codec="utf-8", **APART), min_size=1, max_size=5)
 
 
 @pytest.mark.slow
@@ -428,14 +410,8 @@ def test_texts(pool: list[str], data: st.DataObject) -> None:
 @given(st.lists(st.booleans(), min_size=N, max_size=N))
 def test_booleans(values: list[bool]) -> None:
     member = [k % 2 == 0 for k in range(N)]
-    spellings = {
-        **CSVS,
-        **JSONS,
-        **in_formats(pa.bool_()),
-        "capitals": csv_spelling(cell=str.upper),
-        "pandas": csv_spelling(cell=str.capitalize),
-        "NPY": npy_spelling(np.bool_),
-    }
+    in_python = {"capitals": csv_spelling(cell=str.upper), "pandas": csv_spelling(cell=str.capitalize)}
+    spellings = {**CSVS, **JSONS, **in_formats(pa.bool_()), **in_python, "NPY": npy_spelling(np.bool_)}
 
     counts = require_one(same(spellings, values, member, score="score"))
 
@@ -467,18 +443,9 @@ def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(nam
 
 CUTS = (64, 200, 2**18)
 SPELT = [
-    "1",
-    "-3",
-    "007",
-    "07",
-    "-12",
-    "012",
-    "1.5",
-    "1e30",
-    " 5",
-    "+7",
+    "1", "-3", "007", "07", "-12", "012", "1.5", "1e30", " 5", "+7",
     *(str(2**53 + 1), str(2**63), str(2**70)),
-]
+]  # fmt: skip
 
 
 def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
@@ -495,9 +462,7 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
-def test_numbers_are_what_they_are_wherever_a_column_is_cut(
-    pool: list[str], in_order: bool, data: st.DataObject
-) -> None:
+def test_numbers_are_what_they_are_wherever_a_column_is_cut(pool, in_order, data) -> None:
     values = data.draw(st.lists(st.sampled_from(pool), min_size=40, max_size=40))
     values = sorted(values, key=pool.index) if in_order else values
     _, body = CSVS["plain"](values, [k % 2 == 0 for k in range(40)])
@@ -505,21 +470,12 @@ def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     require_one({str(size): answer_in_blocks(body, size, score="score") for size in CUTS})
 
 
-@each_case(
-    "values, expected",
-    [
-        (["-12", "012"], "bad-records"),
-        (["007", "7"], "bad-records"),
-        (["007", "7", "0.5"], []),
-        (["007", "012"], ["leading zeros dropped"]),
-        ([str(2**70), "0.5"], []),
-        ([str(2**70), "7"], ["integers of more than 64 bits"]),
-        ([" 7", "007", "-12"], "bad-records"),
-    ],
-)
-def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
-    values: list[str], expected: object
-) -> None:
+@each_case("values, expected", [
+    (["-12", "012"], "bad-records"), (["007", "7"], "bad-records"), (["007", "7", "0.5"], []),
+    (["007", "012"], ["leading zeros dropped"]), ([str(2**70), "0.5"], []),
+    ([str(2**70), "7"], ["integers of more than 64 bits"]), ([" 7", "007", "-12"], "bad-records"),
+])  # fmt: skip
+def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(values, expected) -> None:
     for order in (values, values[::-1]):
         lines = [value for value in order for _ in range(20)]
         _, body = CSVS["plain"](lines, [k % 2 == 0 for k in range(len(lines))])

@@ -1,7 +1,5 @@
 """A table says who is a member in one of its columns; every format gives the same material."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any
@@ -58,12 +56,8 @@ def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str)
 
 
 CALLED = [
-    ("score", "Members"),
-    ("x", "membership"),
-    ("x", "Is_Train"),
-    ("Score", "in_train"),
-    ("loss", "split"),
-]
+    ("score", "Members"), ("x", "membership"), ("x", "Is_Train"), ("Score", "in_train"), ("loss", "split"),
+]  # fmt: skip
 WORDS = [
     *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
     *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
@@ -197,10 +191,9 @@ def test_text_and_numbers_do_not_make_a_vector() -> None:
 
 
 def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
-    for text, limit, match in (
-        ("b" * 900, 2**20, "too much memory"),
-        ("s3cret" * 200, 2**30, "row 7 has more than 1000 characters"),
-    ):
+    wide = ("b" * 900, 2**20, "too much memory")
+    long = ("s3cret" * 200, 2**30, "row 7 has more than 1000 char")
+    for text, limit, match in (wide, long):
         texts = ["a"] * 7 + [text] + ["a"] * 49_992
         with pytest.raises(Problem, match=match):
             read(table_bytes({"score": texts, "member": [0, 1] * 25_000}, PARQUET), PARQUET, limit=limit)
@@ -211,24 +204,15 @@ def test_options_with_dots_are_nested_and_stay_text() -> None:
 
     asked = call(CSV, **metric, **{"estimator.kind": "histogram"}, prior="0.5", score="x")
 
-    assert options(asked) == {
-        "metric": {"preset": "f_beta", "beta": "2"},
-        "estimator": {"kind": "histogram"},
-        "prior": "0.5",
-    }
+    nested = {"metric": {"preset": "f_beta", "beta": "2"}, "estimator": {"kind": "histogram"}}
+    assert options(asked) == {**nested, "prior": "0.5"}
 
 
-@each_case(
-    "query",
-    [
-        (("prior", "0.5"), ("prior", "0.6")),
-        (("score", "a"), ("score", "b")),
-        (("metric", "accuracy"), ("metric.beta", "2")),
-        (("metric.beta", "2"), ("metric", "accuracy")),
-        (("a.b.c.d.e", "1"),),
-        tuple((f"o{i}", "1") for i in range(201)),
-    ],
-)
+@each_case("query", [
+    (("prior", "0.5"), ("prior", "0.6")), (("score", "a"), ("score", "b")),
+    (("metric", "accuracy"), ("metric.beta", "2")), (("metric.beta", "2"), ("metric", "accuracy")),
+    (("a.b.c.d.e", "1"),), tuple((f"o{i}", "1") for i in range(201)),
+])  # fmt: skip
 def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], ...]) -> None:
     with pytest.raises(Problem):
         options(replace(call(CSV), query=query))
@@ -241,49 +225,30 @@ def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
     assert ARROW_FILE in problem.detail
 
 
-@each_case(
-    "text",
-    [
-        "score,member\n0.5,1\n0.25,0\n",
-        "score,member\r\n0.5,1\r\n0.25,0\r\n",
-        "\ufeffscore,member\n0.5,1\n0.25,0",
-        "score;member\n0.5;1\n0.25;0\n",
-        "score\tmember\n0.5\t1\n0.25\t0\n",
-        '"score","member"\n"0.5","1"\n"0.25","0"\n',
-        " score , member \n 0.5 , 1 \n0.25,0\n",
-        'note,score,member\n"a, ""b""\nc",0.5,1\n,0.25,0\n',
-        '"no;te;;",score,member\nx,0.5,1\n,.25,0\n',
-        "\n\nscore,member\n0.5,1\n\n25e-2,0\n",
-        "score,member\r0.5,1\r0.25,0\r",
-    ],
-)
+@each_case("text", [
+    "score,member\n0.5,1\n0.25,0\n", "score,member\r\n0.5,1\r\n0.25,0\r\n",
+    "\ufeffscore,member\n0.5,1\n0.25,0", "score;member\n0.5;1\n0.25;0\n",
+    "score\tmember\n0.5\t1\n0.25\t0\n", '"score","member"\n"0.5","1"\n"0.25","0"\n',
+    " score , member \n 0.5 , 1 \n0.25,0\n", 'note,score,member\n"a, ""b""\nc",0.5,1\n,0.25,0\n',
+    '"no;te;;",score,member\nx,0.5,1\n,.25,0\n', "\n\nscore,member\n0.5,1\n\n25e-2,0\n",
+    "score,member\r0.5,1\r0.25,0\r",
+])  # fmt: skip
 def test_csv_is_read_however_it_was_written(text: str) -> None:
     sample = csv(text, score="score").samples[""]
 
     assert (list(sample.members), list(sample.nonmembers)) == ([0.5], [0.25])
 
 
-@each_case(
-    "values, expected",
-    [
-        (["1", "2"], [1, 2]),
-        (["1", "2.5"], [1.0, 2.5]),
-        (["+1", "-2"], [1, -2]),
-        (["1 ", " 2", "\u00a03"], [1, 2, 3]),
-        (["+9007199254740993 ", "9007199254740992"], [9007199254740993, 9007199254740992]),
-        (["007", "012"], [7, 12]),
-        ([" 0.5", "1 "], [0.5, 1.0]),
-        (["1e3", "-0.0"], [1000.0, -0.0]),
-        ([str(2**63), "1"], [2**63, 1]),
-        ([str(2**70), str(2**70 + 1)], [2**70, 2**70 + 1]),
-        (["-1", str(2**63)], [-1, 2**63]),
-        (["1e30", "2"], [1e30, 2.0]),
-        (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
-        (["true", "False", "TRUE "], [True, False, True]),
-        (["cat ", " dog", "a b"], ["cat", "dog", "a b"]),
-        (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
-    ],
-)
+@each_case("values, expected", [
+    (["1", "2"], [1, 2]), (["1", "2.5"], [1.0, 2.5]), (["+1", "-2"], [1, -2]),
+    (["1 ", " 2", "\u00a03"], [1, 2, 3]),
+    (["+9007199254740993 ", "9007199254740992"], [9007199254740993, 9007199254740992]),
+    (["007", "012"], [7, 12]), ([" 0.5", "1 "], [0.5, 1.0]), (["1e3", "-0.0"], [1000.0, -0.0]),
+    ([str(2**63), "1"], [2**63, 1]), ([str(2**70), str(2**70 + 1)], [2**70, 2**70 + 1]),
+    (["-1", str(2**63)], [-1, 2**63]), (["1e30", "2"], [1e30, 2.0]), (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
+    (["true", "False", "TRUE "], [True, False, True]), (["cat ", " dog", "a b"], ["cat", "dog", "a b"]),
+    (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
+])  # fmt: skip
 def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expected: list[object]) -> None:
     found = csv("score,member\n" + "".join(f"{value},1\n" for value in values)).samples[""].members
 
@@ -293,50 +258,41 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
 
 @each_case(
     "values, kind, match",
-    [
-        (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
-        (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
-        (["0.5", "inf"], NotFinite, "row 1"),
-        (["a", "", "b"], NotFinite, "row 1 is missing"),
-        (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
-        (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
-        (['"0,5"', '"0,6"'], MaceError, "decimal point"),
-        (["5", "1e999"], NotFinite, "row 1"),
-        (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
-        *(
-            (["1", "2", "3", odd, "5"], MaceError, "row 3 is ")
-            for odd in ("#N/A", ".", "?", "-", "1 234", "<5")
-        ),
-        (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
-        (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
-        (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
-        (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
-        (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
-    ],
+    (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
+    (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
+    (["0.5", "inf"], NotFinite, "row 1"),
+    (["a", "", "b"], NotFinite, "row 1 is missing"),
+    (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
+    (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
+    (['"0,5"', '"0,6"'], MaceError, "decimal point"),
+    (["5", "1e999"], NotFinite, "row 1"),
+    (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
+    *((["1", "2", "3", odd, "5"], MaceError, "row 3 is ") for odd in ("#N/A", ".", "?", "-", "1 234", "<5")),
+    (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
+    (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
+    (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
+    (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
+    (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
 )
-def test_what_was_meant_as_a_number_and_is_none_names_its_row(
-    values: list[str], kind: type, match: str
-) -> None:
+def test_what_was_meant_as_a_number_and_is_none_names_its_row(values, kind, match) -> None:
     with pytest.raises(kind, match=match):
         csv("score,member\n" + "".join(f"{value},1\n" for value in values))
 
 
 @each_case(
     "body, slug, match",
-    [
-        (b"", "incomplete-body", "empty"),
-        (b"\n\n", "incomplete-body", "empty"),
-        (b"\xef\xbb\xbf", "incomplete-body", "empty"),
-        (b"0.5,1\n0.6,0\n", "missing-field", "header"),
-        (b"score,member\n0.5,1\n0.5,1,s3cret\n", "malformed-body", "row 1 has 3 values, the header 2"),
-        (b"score,member\n0.5\n", "malformed-body", "row 0 has 1 values"),
-        (b'"score,member\n0.5,1\n', "malformed-body", "quotes"),
-        (b"sc\xffre,member\n0.5,1\n", "malformed-body", "not UTF-8"),
-        (b"score,member\n\xff,1\n", "malformed-body", "CSV"),
-        ("score,member\n0.5,1\n".encode("utf-16"), "malformed-body", "not UTF-8"),
-        (b"x" * 2**20, "malformed-body", "longer"),
-        (b"score,member\n" + b"1" * 2**21 + b",1\n", "malformed-body", "CSV"),
-    ],
+    (b"", "incomplete-body", "empty"),
+    (b"\n\n", "incomplete-body", "empty"),
+    (b"\xef\xbb\xbf", "incomplete-body", "empty"),
+    (b"0.5,1\n0.6,0\n", "missing-field", "header"),
+    (b"score,member\n0.5,1\n0.5,1,s3cret\n", "malformed-body", "row 1 has 3 values, the header 2"),
+    (b"score,member\n0.5\n", "malformed-body", "row 0 has 1 values"),
+    (b'"score,member\n0.5,1\n', "malformed-body", "quotes"),
+    (b"sc\xffre,member\n0.5,1\n", "malformed-body", "not UTF-8"),
+    (b"score,member\n\xff,1\n", "malformed-body", "CSV"),
+    ("score,member\n0.5,1\n".encode("utf-16"), "malformed-body", "not UTF-8"),
+    (b"x" * 2**20, "malformed-body", "longer"),
+    (b"score,member\n" + b"1" * 2**21 + b",1\n", "malformed-body", "CSV"),
 )
 def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
     problem = refusal(body, CSV)
@@ -373,12 +329,9 @@ def test_refusals_stay_small() -> None:
 @each_case("media_type", FORMATS)
 def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
     for values, named in (
-        (np.where(MEMBER, "fold 1", "rest"), "fold 1"),
-        (np.where(MEMBER, "a=b", "b"), "a=b"),
-        (np.where(MEMBER, 3, 7), "3"),
-        (np.where(MEMBER, 2.5, 0.5), "2.50"),
-        (~MEMBER, "false"),
-    ):
+        (np.where(MEMBER, "fold 1", "rest"), "fold 1"), (np.where(MEMBER, "a=b", "b"), "a=b"),
+        (np.where(MEMBER, 3, 7), "3"), (np.where(MEMBER, 2.5, 0.5), "2.50"), (~MEMBER, "false"),
+    ):  # fmt: skip
         for name in ("part", "part=x"):
             query = {"member": f"{name}={named}", "score": "score"}
 

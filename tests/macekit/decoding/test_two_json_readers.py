@@ -1,7 +1,5 @@
 """A JSON body gives the same columns, or is refused, with simdjson installed and without."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
@@ -36,9 +34,8 @@ def comparable(value: Any) -> Any:
         return {name: comparable(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [comparable(each) for each in value]
-    return (
-        {n: comparable(getattr(value, n)) for n in value.__slots__} if hasattr(value, "__slots__") else value
-    )
+    slots = getattr(value, "__slots__", None)
+    return value if slots is None else {n: comparable(getattr(value, n)) for n in slots}
 
 
 def outcomes(every: list[tuple[Call, bytes]]) -> tuple[list[Any], list[Any]]:

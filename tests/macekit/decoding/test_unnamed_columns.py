@@ -1,7 +1,5 @@
 """Columns that nobody named, but which say whose a row is: seen in every format, and never in the way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -80,9 +78,8 @@ def test_of_several_queries_any_may_show_it() -> None:
     columns = people(0.5)
     more = {**columns, "noise": np.random.default_rng(1).normal(size=400)}
     assert read(more, operation="compare", score="noise,score").cautions
-    assert (
-        read({**columns, "score": more["noise"], "noise": more["noise"]}, operation="compare").cautions == ()
-    )
+    alike = {**columns, "score": more["noise"], "noise": more["noise"]}
+    assert read(alike, operation="compare").cautions == ()
 
 
 @pytest.mark.slow
@@ -138,27 +135,11 @@ def test_a_spare_column_is_never_in_the_way(kind: str, media_type: str) -> None:
 
 def test_names_that_say_whose_a_row_is() -> None:
     whose = [
-        "user_id",
-        "userid",
-        "patientNo",
-        "person",
-        "Document",
-        "recordID",
-        "model",
-        "household_id",
-        "doc-id",
-    ]
+        "user_id", "userid", "patientNo", "person", "Document", "recordID", "model", "household_id", "doc-id",
+    ]  # fmt: skip
     others = [
-        "paid",
-        "bid",
-        "valid",
-        "age",
-        "class_id",
-        "zip_code",
-        "region_id",
-        "identity_score",
-        "batch_id",
-    ]
+        "paid", "bid", "valid", "age", "class_id", "zip_code", "region_id", "identity_score", "batch_id",
+    ]  # fmt: skip
     assert [name for name in [*whose, "id", *others, "score"] if says_whose(name)] == [*whose, "id"]
 
 

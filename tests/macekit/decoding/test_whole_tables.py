@@ -1,7 +1,5 @@
 """Whole tables: one content in every format, missing values kept, several tables in one body."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -82,22 +80,14 @@ def test_a_body_of_three_tables_is_the_same_points_in_every_format(media_type: s
         np.testing.assert_array_equal(getattr(tables, side).points, getattr(others, side).points)
 
 
-@each_case(
-    "texts, values",
-    [
-        (["1", "2", ""], [1, 2, None]),
-        (["1.5", "NA", "2"], [1.5, float("nan"), 2.0]),
-        (["1", "nan"], [1, None]),
-        (["1.5", "inf"], [1.5, float("inf")]),
-        (["TRUE", "false", "n/a"], [True, False, None]),
-        (["007", "8"], ["007", "8"]),
-        (["x", "NA", " "], ["x", "NA", None]),
-        ([" 3 ", "+4"], [3, 4]),
-        (["18446744073709551616", "1"], [18446744073709551616, 1]),
-        (["", ""], [None, None]),
-        (["1e3", "-2"], [1000.0, -2.0]),
-    ],
-)
+@each_case("texts, values", [
+    (["1", "2", ""], [1, 2, None]), (["1.5", "NA", "2"], [1.5, float("nan"), 2.0]),
+    (["1", "nan"], [1, None]), (["1.5", "inf"], [1.5, float("inf")]),
+    (["TRUE", "false", "n/a"], [True, False, None]), (["007", "8"], ["007", "8"]),
+    (["x", "NA", " "], ["x", "NA", None]), ([" 3 ", "+4"], [3, 4]),
+    (["18446744073709551616", "1"], [18446744073709551616, 1]), (["", ""], [None, None]),
+    (["1e3", "-2"], [1000.0, -2.0]),
+])  # fmt: skip
 def test_what_a_column_of_csv_spells(texts: list[str], values: list[Any]) -> None:
     body = "name\n" + "".join(f'"{text}"\n' for text in texts)
 
@@ -111,15 +101,13 @@ MOMENTS = pa.array([datetime(2024, 1, 2, 3), None], pa.timestamp("s", "Europe/Be
 
 @each_case(
     "column, values",
-    [
-        (pa.array([1, None], pa.int8()), [1, None]),
-        (pa.array([2**64 - 1], pa.uint64()), [2**64 - 1]),
-        (pa.array(["a", None]).dictionary_encode(), ["a", None]),
-        (pa.array([1.5, None], pa.float16()), [1.5, np.nan]),
-        (pa.array([Decimal("1.50"), None]), [Decimal("1.50"), None]),
-        (pa.array([None, None]), [None, None]),
-        (MOMENTS, np.array(["2024-01-02T03", "NaT"], "datetime64[us]")),
-    ],
+    (pa.array([1, None], pa.int8()), [1, None]),
+    (pa.array([2**64 - 1], pa.uint64()), [2**64 - 1]),
+    (pa.array(["a", None]).dictionary_encode(), ["a", None]),
+    (pa.array([1.5, None], pa.float16()), [1.5, np.nan]),
+    (pa.array([Decimal("1.50"), None]), [Decimal("1.50"), None]),
+    (pa.array([None, None]), [None, None]),
+    (MOMENTS, np.array(["2024-01-02T03", "NaT"], "datetime64[us]")),
 )
 @each_case("media_type", [ARROW, PARQUET])
 def test_types_are_kept_and_missing_values_too(media_type: str, column: pa.Array, values: Any) -> None:
@@ -132,22 +120,20 @@ def test_types_are_kept_and_missing_values_too(media_type: str, column: pa.Array
 
 @each_case(
     "media_type, body, detail",
-    [
-        (CSV, "a,b\n1,2\n", "no column is called table"),
-        (CSV, "a,table\n1,train\n2,validation\n", "row 1 is none of train, holdout"),
-        (CSV, "a,a,table\n1,2,train\n", "column 1 has the name of another"),
-        (CSV, "a,,table\n1,2,train\n", "column 1 has no name"),
-        (CSV, "", "the body is empty"),
-        (CSV, 'a,table\n"1,train\n', "quote"),
-        (JSON, "[]", "no object"),
-        (JSON, '{"train": [1]}', "train: need an object"),
-        (JSON, '{"train": {"a": 1}}', "train: column 0 is no list"),
-        (JSON, '{"train": {"a": [[1]]}}', "train: column 0 holds a list or an object in row 0"),
-        (JSON, '{"train": {"": [1]}}', "column 0 has no name"),
-        (JSON, '{"train": {"a": [1], "a": [2]}}', "occurs twice"),
-        (JSON, '{"train": {"a": ["\\ud800"]}}', "surrogate"),
-        (JSON, '{"train": {"a": [1]}', "ended before it was complete"),
-    ],
+    (CSV, "a,b\n1,2\n", "no column is called table"),
+    (CSV, "a,table\n1,train\n2,validation\n", "row 1 is none of train, holdout"),
+    (CSV, "a,a,table\n1,2,train\n", "column 1 has the name of another"),
+    (CSV, "a,,table\n1,2,train\n", "column 1 has no name"),
+    (CSV, "", "the body is empty"),
+    (CSV, 'a,table\n"1,train\n', "quote"),
+    (JSON, "[]", "no object"),
+    (JSON, '{"train": [1]}', "train: need an object"),
+    (JSON, '{"train": {"a": 1}}', "train: column 0 is no list"),
+    (JSON, '{"train": {"a": [[1]]}}', "train: column 0 holds a list or an object in row 0"),
+    (JSON, '{"train": {"": [1]}}', "column 0 has no name"),
+    (JSON, '{"train": {"a": [1], "a": [2]}}', "occurs twice"),
+    (JSON, '{"train": {"a": ["\\ud800"]}}', "surrogate"),
+    (JSON, '{"train": {"a": [1]}', "ended before it was complete"),
 )
 def test_a_body_that_cannot_be_parted_into_tables_is_refused(media_type: str, body: str, detail: str) -> None:
     with pytest.raises(Problem, match=detail):

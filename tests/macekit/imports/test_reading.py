@@ -1,7 +1,5 @@
 """Other tools' results, each written by the tool itself, are read as what its attack put in; see peers/README.md."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -27,16 +25,11 @@ from tests.cases import each_case
 PEERS_FOLDER = Path(__file__).parent / "peers"
 
 FILES = {
-    "leakpro.json": "leakpro",
-    "privacy_meter.npz": "privacy-meter",
-    "sacro_ml.npz": "sacro-ml",
-    "art.npz": "art",
-    "art_rule.npz": "art",
-    "tf_privacy.npz": "tf-privacy",
-    "tf_privacy_losses.npz": "tf-privacy",
-    "privacyguard.json": "privacyguard",
+    "leakpro.json": "leakpro", "privacy_meter.npz": "privacy-meter", "sacro_ml.npz": "sacro-ml",
+    "art.npz": "art", "art_rule.npz": "art", "tf_privacy.npz": "tf-privacy",
+    "tf_privacy_losses.npz": "tf-privacy", "privacyguard.json": "privacyguard",
     "jax_privacy.npz": "jax-privacy",
-}
+}  # fmt: skip
 """Files with the scores of each record, and the tools that wrote them."""
 
 
@@ -72,16 +65,13 @@ def refusal(path: Path, tool: str | None = None) -> macekit.MaceProblem:
 
 
 @each_case("file, tool", FILES.items())
-def test_scores_are_those_that_the_attack_put_in_whether_the_tool_is_named_or_not(
-    file: str, tool: str
-) -> None:
+def test_scores_are_those_that_the_attack_put_in_whether_the_tool_is_named_or_not(file, tool) -> None:
     table = macekit.import_scores(PEERS_FOLDER / file)
     named = macekit.import_scores(PEERS_FOLDER / file, tool)
 
     scores, member = (table[name].to_numpy() for name in ("score", "member"))
-    assert {"members": scores[member == 1].tolist(), "nonmembers": scores[member == 0].tolist()} == expected(
-        file
-    )
+    sides = {"members": scores[member == 1].tolist(), "nonmembers": scores[member == 0].tolist()}
+    assert sides == expected(file)
     assert named.equals(table)
 
 
@@ -129,34 +119,28 @@ def test_lower_losses_are_higher_scores() -> None:
 
 @each_case(
     "file, tool, words",
-    [
-        (
-            "leakpro_counts.json",
-            None,
-            "LeakPro's summary, without the score of each record: take data_objects",
-        ),
-        ("leakpro_counts.json", "leakpro", "LeakPro's summary, without the score of each record"),
-        (
-            "leakpro_counts.json",
-            "art",
-            "no scores of ART: need inferred_train and inferred_test, or attack_proba",
-        ),
-        (
-            "privacyguard_summary.json",
-            None,
-            "PrivacyGuard's summary, without the score of each record: write json",
-        ),
-        ("sacro_ml.json", None, "stands beside it, in report_arrays_"),
-        ("attack_result_average_dp.npz", None, "several models .* take exp/attack_result_N.npz"),
-        ("jax_privacy.npz", "leakpro", "this is JAX-Privacy's result, not LeakPro's; name jax-privacy"),
-        ("jax_privacy.npz", "jax-privaci", "did you mean jax-privacy"),
-        (
-            "tf_privacy.pickle",
-            None,
-            "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = ",
-        ),
-        ("make.py", None, "neither JSON nor NPZ"),
-    ],
+    ("leakpro_counts.json", None, "LeakPro's summary, without the score of each record: take data_objects"),
+    ("leakpro_counts.json", "leakpro", "LeakPro's summary, without the score of each record"),
+    (
+        "leakpro_counts.json",
+        "art",
+        "no scores of ART: need inferred_train and inferred_test, or attack_proba",
+    ),
+    (
+        "privacyguard_summary.json",
+        None,
+        "PrivacyGuard's summary, without the score of each record: write json",
+    ),
+    ("sacro_ml.json", None, "stands beside it, in report_arrays_"),
+    ("attack_result_average_dp.npz", None, "several models .* take exp/attack_result_N.npz"),
+    ("jax_privacy.npz", "leakpro", "this is JAX-Privacy's result, not LeakPro's; name jax-privacy"),
+    ("jax_privacy.npz", "jax-privaci", "did you mean jax-privacy"),
+    (
+        "tf_privacy.pickle",
+        None,
+        "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = ",
+    ),
+    ("make.py", None, "neither JSON nor NPZ"),
 )
 def test_what_has_no_scores_says_what_to_save(file: str, tool: str | None, words: str) -> None:
     problem = refusal(PEERS_FOLDER / file, tool)
@@ -229,39 +213,30 @@ WHOLE = (PEERS_FOLDER / "leakpro.json").read_bytes()
 
 @each_case(
     "media_type, data, kind, words",
-    [
-        (JSON, WHOLE[:3000], "incomplete-body", "ended before"),
-        (JSON, b"[1, 2]", "malformed-body", "no object"),
-        (JSON, deep(), "malformed-body", "nested deeper"),
-        (NPZ, (PEERS_FOLDER / "art.npz").read_bytes()[:400], "malformed-body", "not NPZ"),
-        (NPZ, canaries(np.zeros(LIMIT), np.zeros(9)), "too-large", "expand to more than 1048576"),
-        (JSON, leakpro([0.1, float("nan")], [1, 0]), "not-finite", "signal_values: record 1"),
-        (JSON, leakpro([0.1, None], [1, 0]), "mixed-types", "signal_values: record 1 is missing"),
-        (JSON, leakpro(["a", "b"], [1, 0]), "wrong-type", "signal_values: need numbers"),
-        (JSON, leakpro([0.1, 0.2], [1, 2]), "wrong-type", "true_labels: need 1 for each member"),
-        (JSON, leakpro([0.1, 0.2], [1, 0, 0]), "dimension-mismatch", "has 2 values, true_labels has 3"),
-        (JSON, leakpro([0.1, 0.2], [1, 1]), "too-few-records", "one side only"),
-        (
-            JSON,
-            leakpro([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1]], [1, 0]),
-            "dimension-mismatch",
-            "one number a record",
-        ),
-        (NPZ, canaries([0.1, np.inf], [0.2]), "not-finite", "in_canary_scores: record 1"),
-        (NPZ, canaries([[1.0, 2.0]], [[3.0, 4.0]]), "dimension-mismatch", "sum to one"),
-        (NPZ, canaries([], [0.2]), "too-few-records", "one side only"),
-        (NPZ, npz(nothing=np.zeros(3)), "bad-records", "it holds 'nothing'"),
-        (
-            JSON,
-            json.dumps({"a": {"instance_0": individuals(1, 0), "instance_1": individuals(0, 1)}}).encode(),
-            "bad-records",
-            "holds 2 results of SACRO-ML",
-        ),
-    ],
+    (JSON, WHOLE[:3000], "incomplete-body", "ended before"),
+    (JSON, b"[1, 2]", "malformed-body", "no object"),
+    (JSON, deep(), "malformed-body", "nested deeper"),
+    (NPZ, (PEERS_FOLDER / "art.npz").read_bytes()[:400], "malformed-body", "not NPZ"),
+    (NPZ, canaries(np.zeros(LIMIT), np.zeros(9)), "too-large", "expand to more than 1048576"),
+    (JSON, leakpro([0.1, float("nan")], [1, 0]), "not-finite", "signal_values: record 1"),
+    (JSON, leakpro([0.1, None], [1, 0]), "mixed-types", "signal_values: record 1 is missing"),
+    (JSON, leakpro(["a", "b"], [1, 0]), "wrong-type", "signal_values: need numbers"),
+    (JSON, leakpro([0.1, 0.2], [1, 2]), "wrong-type", "true_labels: need 1 for each member"),
+    (JSON, leakpro([0.1, 0.2], [1, 0, 0]), "dimension-mismatch", "has 2 values, true_labels has 3"),
+    (JSON, leakpro([0.1, 0.2], [1, 1]), "too-few-records", "one side only"),
+    (JSON, leakpro([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1]], [1, 0]), "dimension-mismatch", "one number a record"),
+    (NPZ, canaries([0.1, np.inf], [0.2]), "not-finite", "in_canary_scores: record 1"),
+    (NPZ, canaries([[1.0, 2.0]], [[3.0, 4.0]]), "dimension-mismatch", "sum to one"),
+    (NPZ, canaries([], [0.2]), "too-few-records", "one side only"),
+    (NPZ, npz(nothing=np.zeros(3)), "bad-records", "it holds 'nothing'"),
+    (
+        JSON,
+        json.dumps({"a": {"instance_0": individuals(1, 0), "instance_1": individuals(0, 1)}}).encode(),
+        "bad-records",
+        "holds 2 results of SACRO-ML",
+    ),
 )
-def test_a_file_that_cannot_be_used_says_where_and_why(
-    media_type: str, data: bytes, kind: str, words: str
-) -> None:
+def test_a_file_that_cannot_be_used_says_where_and_why(media_type, data, kind, words) -> None:
     with pytest.raises((Problem, MaceError)) as raised:
         read(media_type, data)
 
@@ -272,23 +247,14 @@ def test_a_file_that_cannot_be_used_says_where_and_why(
 
 def test_an_older_report_of_sacro_ml_holds_the_scores_itself() -> None:
     member = [1, 0, 1, 0]
-    report = {
-        "LiRA Attack_0": {
-            "attack_experiment_logger": {
-                "attack_instance_logger": {
-                    "instance_0": {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": member}}
-                }
-            }
-        }
-    }
+    logged = {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": member}}
+    loggers = {"attack_experiment_logger": {"attack_instance_logger": {"instance_0": logged}}}
+    report = {"LiRA Attack_0": loggers}
 
     result = read(JSON, json.dumps(report).encode())
 
-    assert (result.tool.name, result.scores.tolist(), result.member.tolist()) == (
-        "sacro-ml",
-        [0.9, 0.2, 0.7, 0.4],
-        [True, False, True, False],
-    )
+    assert (result.tool.name, result.scores.tolist()) == ("sacro-ml", [0.9, 0.2, 0.7, 0.4])
+    assert result.member.tolist() == [True, False, True, False]
 
 
 def test_a_compressed_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
@@ -303,10 +269,8 @@ def test_sides_the_wrong_way_round_are_asked_about_and_chance_is_not() -> None:
     rng = np.random.default_rng(3)
     high, low = rng.normal(1, 1, 60), rng.normal(0, 1, 60)
 
-    right, swapped, alike, constant = (
-        read(NPZ, canaries(a, b)).doubt
-        for a, b in ((high, low), (low, high), (low, rng.normal(0, 1, 60)), (np.ones(40), np.zeros(40)))
-    )
+    sides = ((high, low), (low, high), (low, rng.normal(0, 1, 60)), (np.ones(40), np.zeros(40)))
+    right, swapped, alike, constant = (read(NPZ, canaries(a, b)).doubt for a, b in sides)
 
     assert (right, alike) == ("", "")
     assert swapped.startswith("members score lower than nonmembers (AUC 0.")

@@ -1,7 +1,5 @@
 """A gate with ``anytime``: its state goes with the answer, comes back with the next batch, and is judged then."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from hashlib import sha256
@@ -13,6 +11,7 @@ import pytest
 import macekit
 from estimators import Scores
 from estimators.runs.sequential import SequentialRun, sequential_run
+from tests.cases import each_case
 from tests.macekit.asking import asked, post, refused
 
 Body = dict[str, Any]
@@ -102,13 +101,10 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
 
 def test_two_pipelines_merge_in_the_library() -> None:
     edges = np.linspace(-2.0, 3.0, 12).tolist()
-    of_seed = [
-        macekit.counts(**batch(seed, n=300), cells="edges", edges=edges)["counts"] for seed in (1, 2, 3)
-    ]
-    one, other = (
-        SequentialRun.from_dict(macekit.gate(counts=counts, max_advantage=0.2, anytime=True).state)
-        for counts in of_seed[:2]
-    )
+    on_edges = {"cells": "edges", "edges": edges}
+    of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
+    gates = (macekit.gate(counts=each, max_advantage=0.2, anytime=True) for each in of_seed[:2])
+    one, other = (SequentialRun.from_dict(each.state) for each in gates)
 
     both = macekit.gate(counts=of_seed[2], anytime=True, state=one.merge(other).to_dict())
 
@@ -142,11 +138,8 @@ def test_another_question_than_that_of_the_state_is_refused(change: Body, field:
     assert words in problem["detail"]
 
 
-ON_A_GRID = {
-    "members": [9, 9],
-    "nonmembers": [9, 9],
-    "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
-}
+GRID = {"kind": "grid", "exponent": 0, "keys": [1, 2]}
+ON_A_GRID = {"members": [9, 9], "nonmembers": [9, 9], "cells": GRID}
 
 
 @pytest.mark.parametrize(
@@ -175,13 +168,8 @@ JUNK: list[Any] = [
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a state, the first entries of its lists only."""
     places = [path] if path else []
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else list(enumerate(value))[:2]
-        if isinstance(value, list)
-        else ()
-    )
+    listed = list(enumerate(value))[:2] if isinstance(value, list) else ()
+    inner = value.items() if isinstance(value, dict) else listed
     return places + [place for name, each in inner for place in _places(each, (*path, name))]
 
 
@@ -220,25 +208,18 @@ def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None
 
 
 NEVER_WRITTEN: list[tuple[str, object]] = [
-    ("contradicted", 1),
-    ("contradicted", None),
-    ("rights", {}),
-    ("batches", [["0" * 15, 0.1]]),
-    ("batches", [["z" * 16, 0.1]]),
-    ("batches", ["0" * 16]),
-    ("run_id", "a b"),
+    ("contradicted", 1), ("contradicted", None), ("rights", {}), ("batches", [["0" * 15, 0.1]]),
+    ("batches", [["z" * 16, 0.1]]), ("batches", ["0" * 16]), ("run_id", "a b"),
     ("sketch", {"records": [60, 60], "hashes": "0" * 20, "counts": None}),
     ("sketch", {"records": [60, 60], "hashes": "0" * 10, "counts": [1, 1]}),
     ("sketch", {"records": [60, 61], "hashes": "", "counts": None}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("part", "junk", "field", "words"),
-    [
-        *(("version", each, "state", "reads version 4") for each in (1, 2, 3, "4", None, 10**30, True)),
-        *((part, junk, f"state.{part}", "") for part, junk in NEVER_WRITTEN),
-    ],
+@each_case(
+    "part, junk, field, words",
+    *(("version", each, "state", "reads version 4") for each in (1, 2, 3, "4", None, 10**30, True)),
+    *((part, junk, f"state.{part}", "") for part, junk in NEVER_WRITTEN),
 )
 def test_a_part_that_no_run_writes_is_named(part: str, junk: object, field: str, words: str) -> None:
     problem = refused("gate", then(begun() | {part: junk}, **batch(1)))

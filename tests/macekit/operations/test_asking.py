@@ -41,28 +41,23 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "slug", "field"), BAD)
-def test_a_bad_option_is_named_with_its_kind_of_problem(
-    options: dict[str, object], slug: str, field: str
-) -> None:
+def test_a_bad_option_is_named_with_its_kind_of_problem(options, slug, field) -> None:
     with pytest.raises(Problem) as caught:
         validate(AdvantageQuestion, options)
 
     assert (caught.value.kind.slug, caught.value.field) == (slug, field)
 
 
-@pytest.mark.parametrize(
-    ("got", "near"),
+@each_case(
+    "got, near",
     [("f1_score", "f1"), ("F1", "f1"), ("acuracy", "accuracy"), ("precison", "precision"), ("zzzz", None)],
 )
 def test_an_unknown_metric_names_the_nearest_in_every_question(got: str, near: str | None) -> None:
     asked: list[tuple[Any, dict[str, object]]] = [
-        (AdvantageQuestion, {"metric": got}),
-        (AdvantageQuestion, {"metric": {"preset": got}}),
-        (MetricsQuestion, {"metrics": ["accuracy", got]}),
-        (RiskQuestion, {"metric": got}),
-        (GateQuestion, {"metric": got, "max": 0.5}),
-        (AttackQuestion, {"metrics": [got]}),
-    ]
+        (AdvantageQuestion, {"metric": got}), (AdvantageQuestion, {"metric": {"preset": got}}),
+        (MetricsQuestion, {"metrics": ["accuracy", got]}), (RiskQuestion, {"metric": got}),
+        (GateQuestion, {"metric": got, "max": 0.5}), (AttackQuestion, {"metrics": [got]}),
+    ]  # fmt: skip
     for kind, options in asked:
         with pytest.raises(Problem) as caught:
             validate(kind, options)
@@ -75,11 +70,8 @@ def test_what_was_submitted_is_never_repeated() -> None:
     secret = "h4x0r-s3cr3t-vAlue"
 
     for options in (
-        {secret: 1},
-        {"metric": secret},
-        {"metric": {secret: 1}},
-        {"estimator": {"kind": secret}},
-    ):
+        {secret: 1}, {"metric": secret}, {"metric": {secret: 1}}, {"estimator": {"kind": secret}},
+    ):  # fmt: skip
         with pytest.raises(Problem) as caught:
             validate(AdvantageQuestion, options)
         assert secret not in str(caught.value.document())
@@ -105,8 +97,7 @@ def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -
 
 
 @each_case(
-    "text, value",
-    [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")],
+    "text, value", [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")]
 )
 def test_a_number_without_a_zero_before_its_point_is_one(text: str, value: object) -> None:
     assert parse_value({"prior": text}) == {"prior": value}

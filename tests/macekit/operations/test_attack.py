@@ -1,7 +1,5 @@
 """``/v1/attack``: the library's own numbers, and one clear refusal for each thing that can be wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -26,15 +24,13 @@ def ask(accept: str = JSON, **question: object) -> Any:
 @pytest.mark.slow
 @each_case(
     "asked, rule",
-    [
-        ({"threshold": 0.5}, ThresholdRule(0.5)),
-        ({"kind": "threshold", "threshold": 0.5, "side": "below"}, ThresholdRule(0.5, "below")),
-        ({"threshold": 0.5, "chosen_before": False}, ThresholdRule(0.5, chosen_before=False)),
-        ({"kind": "top"}, TopRule()),
-        ({"records": 20, "side": "below"}, TopRule(20, "below")),
-        ({"quantile": 0.5}, QuantileRule(0.5)),
-        ({"kind": "quantile", "quantile": 0.9, "of": "nonmembers"}, QuantileRule(0.9, "nonmembers")),
-    ],
+    ({"threshold": 0.5}, ThresholdRule(0.5)),
+    ({"kind": "threshold", "threshold": 0.5, "side": "below"}, ThresholdRule(0.5, "below")),
+    ({"threshold": 0.5, "chosen_before": False}, ThresholdRule(0.5, chosen_before=False)),
+    ({"kind": "top"}, TopRule()),
+    ({"records": 20, "side": "below"}, TopRule(20, "below")),
+    ({"quantile": 0.5}, QuantileRule(0.5)),
+    ({"kind": "quantile", "quantile": 0.9, "of": "nonmembers"}, QuantileRule(0.9, "nonmembers")),
 )
 def test_the_answer_has_the_librarys_numbers(asked: dict[str, object], rule: AttackRule) -> None:
     answer = ask(**SCORES, rule=asked, prior=0.3, confidence=0.9, seed=4)
@@ -67,13 +63,9 @@ def test_guesses_need_no_rule() -> None:
     expected = attack_advantage(Scores.of(*(side > 0.5 for side in SIDES)), GuessRule())
     assert answer["attack"]["lower"] == expected.lower
     assert answer["rule"] == {
-        "kind": "guesses",
-        "side": None,
-        "cut": None,
-        "chosen_before": True,
-        "members_accused": int((SIDES[0] > 0.5).sum()),
-        "nonmembers_accused": int((SIDES[1] > 0.5).sum()),
-    }
+        "kind": "guesses", "side": None, "cut": None, "chosen_before": True,
+        "members_accused": int((SIDES[0] > 0.5).sum()), "nonmembers_accused": int((SIDES[1] > 0.5).sum()),
+    }  # fmt: skip
     assert ask(**guesses, rule={"kind": "guesses"})["gap"] == answer["gap"]
 
 
@@ -126,18 +118,14 @@ UNDEFINED = {"metrics": [{"coefficients": {"a11": 1, "b10": 1}}]}
 
 @each_case(
     "question, kind, field, text",
-    [
-        *(({**SCORES, "rule": rule}, *problem) for rule, *problem in REFUSED_RULES),
-        (SCORES, "bad-records", "members", "members: need guesses, true or false"),
-        (VECTORS | CUT, "bad-records", "members", "cuts one number a record, got vectors"),
-        (TEXT | CUT, "bad-records", "members", "cuts numbers, got text"),
-        (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
-        (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
-    ],
+    *(({**SCORES, "rule": rule}, *problem) for rule, *problem in REFUSED_RULES),
+    (SCORES, "bad-records", "members", "members: need guesses, true or false"),
+    (VECTORS | CUT, "bad-records", "members", "cuts one number a record, got vectors"),
+    (TEXT | CUT, "bad-records", "members", "cuts numbers, got text"),
+    (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
+    (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
 )
-def test_each_thing_that_is_wrong_is_one_clear_refusal(
-    question: dict[str, object], kind: str, field: str, text: str
-) -> None:
+def test_each_thing_that_is_wrong_is_one_clear_refusal(question, kind, field, text) -> None:
     answer = ask(**question)
 
     assert (answer["type"].rpartition(":")[2], answer["field"]) == (kind, field), (kind, field, text)

@@ -1,7 +1,5 @@
 """Cells that were posted are what they say, before the library sees them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,47 +10,38 @@ from estimators.sample.cells import cells_from_dict
 from macekit.operations.samples import require_cells
 from macekit.problems import Problem
 from macekit.schemas.records import CELLS
+from tests.cases import each_case
 
 GRID = {"kind": "grid", "exponent": -3, "keys": [1, 2]}
 LATTICE = {"kind": "lattice", "bins": 4, "low": [0.0], "high": [1.0], "keys": [1]}
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        GRID,
-        {**GRID, "keys": np.array([1, 2])},
-        LATTICE,
-        {"kind": "categories", "labels": ["a", "b"]},
-        {"kind": "values", "labels": [1.5, 2]},
-        {"kind": "intervals", "cuts": []},
-        {"kind": "intervals", "cuts": np.empty(0)},
-        {"kind": "boxes", "axes": [0], "cuts": [0.5]},
-    ],
-)
+@pytest.mark.parametrize("cells", [
+    GRID, {**GRID, "keys": np.array([1, 2])}, LATTICE, {"kind": "categories", "labels": ["a", "b"]},
+    {"kind": "values", "labels": [1.5, 2]}, {"kind": "intervals", "cuts": []},
+    {"kind": "intervals", "cuts": np.empty(0)}, {"kind": "boxes", "axes": [0], "cuts": [0.5]},
+])  # fmt: skip
 def test_cells_as_counts_answers_them_pass(cells: dict[str, Any]) -> None:
     require_cells(cells, "")
 
 
-@pytest.mark.parametrize(
-    ("cells", "slug", "field"),
-    [
-        ([], "wrong-type", "counts.cells"),
-        ({}, "unknown-name", "counts.cells.kind"),
-        ({"kind": ["grid"]}, "unknown-name", "counts.cells.kind"),
-        ({"kind": "SECRET"}, "unknown-name", "counts.cells.kind"),
-        ({**GRID, "labels": ["SECRET"]}, "unknown-field", None),
-        ({"kind": "grid", "keys": [1]}, "missing-field", "counts.cells.exponent"),
-        ({**GRID, "exponent": 2.7}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "exponent": True}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "exponent": "3"}, "wrong-type", "counts.cells.exponent"),
-        ({**GRID, "keys": [1.0, 2.5]}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": ["1"]}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": None}, "wrong-type", "counts.cells.keys"),
-        ({**GRID, "keys": [[1], [2, 3]]}, "wrong-type", "counts.cells.keys"),
-        ({**LATTICE, "low": [True]}, "wrong-type", "counts.cells.low"),
-        ({"kind": "intervals", "cuts": 1}, "wrong-type", "counts.cells.cuts"),
-    ],
+@each_case(
+    "cells, slug, field",
+    ([], "wrong-type", "counts.cells"),
+    ({}, "unknown-name", "counts.cells.kind"),
+    ({"kind": ["grid"]}, "unknown-name", "counts.cells.kind"),
+    ({"kind": "SECRET"}, "unknown-name", "counts.cells.kind"),
+    ({**GRID, "labels": ["SECRET"]}, "unknown-field", None),
+    ({"kind": "grid", "keys": [1]}, "missing-field", "counts.cells.exponent"),
+    ({**GRID, "exponent": 2.7}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "exponent": True}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "exponent": "3"}, "wrong-type", "counts.cells.exponent"),
+    ({**GRID, "keys": [1.0, 2.5]}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": ["1"]}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": None}, "wrong-type", "counts.cells.keys"),
+    ({**GRID, "keys": [[1], [2, 3]]}, "wrong-type", "counts.cells.keys"),
+    ({**LATTICE, "low": [True]}, "wrong-type", "counts.cells.low"),
+    ({"kind": "intervals", "cuts": 1}, "wrong-type", "counts.cells.cuts"),
 )
 def test_what_would_be_read_as_something_else_is_refused(cells: object, slug: str, field: str | None) -> None:
     with pytest.raises(Problem) as caught:

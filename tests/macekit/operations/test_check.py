@@ -1,7 +1,5 @@
 """What a check says beside the columns: a control score, and rows of both sides that are alike."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -25,11 +23,8 @@ N = 600
 def people(centre: float, count: int = N) -> dict[str, Any]:
     """Rows whose age is drifted, and whose wage follows it."""
     age = RNG.normal(centre, 10, count).round(1)
-    return {
-        "age": age,
-        "wage": (age / 10 + RNG.normal(0, 1, count)).round(2),
-        "site": RNG.choice(["n", "s"], count),
-    }
+    wage, site = (age / 10 + RNG.normal(0, 1, count)).round(2), RNG.choice(["n", "s"], count)
+    return {"age": age, "wage": wage, "site": site}
 
 
 def score(model: LogisticRegression, rows: dict[str, Any], labels: Any) -> Any:
@@ -40,9 +35,8 @@ def score(model: LogisticRegression, rows: dict[str, Any], labels: Any) -> Any:
 TRAIN, HOLDOUT, OTHERS = people(50), people(44), people(47)
 LABELS = [(rows["wage"] + RNG.normal(0, 1, N) > 5).astype(int) for rows in (TRAIN, HOLDOUT, OTHERS)]
 OTHER_MODEL = LogisticRegression().fit(np.column_stack([OTHERS["age"], OTHERS["wage"]]), LABELS[2])
-CONTROLS = [
-    score(OTHER_MODEL, rows, labels) for rows, labels in zip((TRAIN, HOLDOUT), LABELS[:2], strict=True)
-]
+LABELLED = zip((TRAIN, HOLDOUT), LABELS[:2], strict=True)
+CONTROLS = [score(OTHER_MODEL, rows, labels) for rows, labels in LABELLED]
 SIDES = [rows | {"other_model": scores} for rows, scores in zip((TRAIN, HOLDOUT), CONTROLS, strict=True)]
 
 
@@ -61,17 +55,13 @@ def test_the_control_score_has_its_own_advantage_and_is_no_column() -> None:
 
 @pytest.mark.slow
 def test_rows_that_are_alike_are_named_and_checked_again() -> None:
-    answer, match = (
-        macekit.check_split(*SIDES, control="other_model", match=True),
-        match_sides(TRAIN, HOLDOUT),
-    )
+    answer = macekit.check_split(*SIDES, control="other_model", match=True)
+    match = match_sides(TRAIN, HOLDOUT)
 
     assert answer.differs
     assert (answer.match.train, answer.match.holdout) == (match.members.tolist(), match.nonmembers.tolist())
-    again = check_split(
-        {name: column[match.members] for name, column in TRAIN.items()},
-        {name: column[match.nonmembers] for name, column in HOLDOUT.items()},
-    )
+    sides = ((TRAIN, match.members), (HOLDOUT, match.nonmembers))
+    again = check_split(*({name: column[rows] for name, column in side.items()} for side, rows in sides))
     assert answer.match.split.sentence == again.sentence
     assert not answer.match.split.differs
 
@@ -86,10 +76,8 @@ def test_sides_of_which_nobody_is_like_anybody_are_not_checked_again() -> None:
 
 
 def test_a_report_states_both() -> None:
-    body = {
-        name: {column: values.tolist() for column, values in side.items()}
-        for name, side in zip(("train", "holdout"), SIDES, strict=True)
-    }
+    lists = ({column: values.tolist() for column, values in side.items()} for side in SIDES)
+    body = dict(zip(("train", "holdout"), lists, strict=True))
     posted = json.dumps({**body, "control": "other_model", "match": True}).encode()
 
     text = bytes(perform(Call("check", accept=MARKDOWN), Body.of(posted)).body).decode()
@@ -103,16 +91,14 @@ def test_a_report_states_both() -> None:
 
 @each_case(
     "sides, name, words",
-    [
-        (SIDES, "other", "control: train has no column 'other'"),
-        (SIDES, "site", "control: column 'site' of train holds no numbers"),
-        ([SIDES[0], HOLDOUT], "other_model", "control: holdout has no column 'other_model'"),
-        (
-            [SIDES[0], HOLDOUT | {"other_model": np.where(np.arange(N) == 3, np.nan, 0.5)}],
-            "other_model",
-            "control: row 3 of holdout has no value in column 'other_model'",
-        ),
-    ],
+    (SIDES, "other", "control: train has no column 'other'"),
+    (SIDES, "site", "control: column 'site' of train holds no numbers"),
+    ([SIDES[0], HOLDOUT], "other_model", "control: holdout has no column 'other_model'"),
+    (
+        [SIDES[0], HOLDOUT | {"other_model": np.where(np.arange(N) == 3, np.nan, 0.5)}],
+        "other_model",
+        "control: row 3 of holdout has no value in column 'other_model'",
+    ),
 )
 def test_a_control_score_that_cannot_be_used_is_named(sides: Any, name: str, words: str) -> None:
     with pytest.raises(MaceProblem, match=words):
@@ -126,16 +112,10 @@ def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
     tables = [{"age": each[:, 0], "wage": each[:, 1]} for each in rows]
 
     match = match_sides(*tables)
-    alike = (
-        rows[0][match.members],
-        LABELS[0][match.members],
-        rows[1][match.nonmembers],
-        LABELS[1][match.nonmembers],
-    )
-    audits = [
-        macekit.audit_model(model, *sides, max_advantage=-0.5)
-        for sides in ((rows[0], LABELS[0], rows[1], LABELS[1]), alike)
-    ]
+    members, others = match.members, match.nonmembers
+    alike = rows[0][members], LABELS[0][members], rows[1][others], LABELS[1][others]
+    every = (rows[0], LABELS[0], rows[1], LABELS[1]), alike
+    audits = [macekit.audit_model(model, *sides, max_advantage=-0.5) for sides in every]
 
     assert [audit.split is not None and audit.split.differs for audit in audits] == [True, False]
 
@@ -143,15 +123,13 @@ def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
 def test_rows_on_both_sides_are_recognised_in_fewer_digits() -> None:
     rng = np.random.default_rng(5)
     train, others = ({name: rng.normal(40, 9, 80) for name in ("age", "wage")} for _ in range(2))
-    holdout = {
-        name: np.r_[train[name][:30], others[name][:50]].astype(np.float32).astype(float) for name in train
-    }
+    mixed = {name: np.r_[train[name][:30], others[name][:50]] for name in train}
+    holdout = {name: each.astype(np.float32).astype(float) for name, each in mixed.items()}
 
     answer = macekit.check_split(train, holdout)
 
     said = {each["code"]: each["message"] for each in answer["warnings"]}
     assert said["shared_rows"].startswith("30 rows of the members")
     assert "at float32 'age', 'wage'" in said["fewer_digits"]
-    assert [each["notes"] for each in answer["provenance"]["columns"]] == 2 * [
-        ["rows are compared at float32"]
-    ]
+    notes = [each["notes"] for each in answer["provenance"]["columns"]]
+    assert notes == 2 * [["rows are compared at float32"]]

@@ -1,33 +1,24 @@
 """``cluster`` in the questions that do not state an advantage first: what is of all rows, and what of lone ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 
-from estimators import Scores, ThresholdRule, advantage, attack_advantage, by_group, lone_rows
+from estimators import ThresholdRule, advantage, attack_advantage, by_group, lone_rows
 from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
 from macekit import catalogue
 from tests.macekit.asking import asked, options_of, refused
-from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, stripped, world
+from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, named, stripped, world
 
 GROUPS = ["a", "b"] * (PEOPLE * ROWS // 2)
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "gate": (
         "gate",
         {
-            "max_advantage": 0.1,
-            "max_tpr": 0.5,
-            "at_fpr": 0.1,
-            "max_epsilon": 2.0,
-            "delta": 0.01,
-            "metric": "precision",
-            "max": 0.9,
-            "max_group_risk": 0.5,
-            "max_group_advantage": 0.5,
+            "max_advantage": 0.1, "max_tpr": 0.5, "at_fpr": 0.1, "max_epsilon": 2.0, "delta": 0.01,
+            "metric": "precision", "max": 0.9, "max_group_risk": 0.5, "max_group_advantage": 0.5,
             "groups": GROUPS,
         },
     ),
@@ -41,7 +32,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "attack, top": ("attack", {"rule": {"kind": "top"}}),
     "attack, quantile": ("attack", {"rule": {"quantile": 0.9, "of": "nonmembers"}}),
     "report": ("report", {"groups": GROUPS}),
-}
+}  # fmt: skip
 QUESTIONS |= {
     operation: (operation, {name: value for name, value in options_of(operation).items() if name != "paired"})
     for operation in sorted(catalogue.BY_CLUSTERS - {operation for operation, _ in QUESTIONS.values()})
@@ -55,16 +46,6 @@ def posed(name: str, columns: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if operation in catalogue.SEVERAL:
         return operation, {"queries": {each: in_lists(columns, each) for each in ("score", "other")}, **more}
     return operation, {**in_lists(columns), **more}
-
-
-def named(columns: dict[str, Any]) -> tuple[Scores, np.ndarray[Any, Any]]:
-    """The scores, and whose each is as an operation numbers them."""
-    inside = columns["member"]
-    person = np.r_[columns["person"][inside], columns["person"][~inside]]
-    _, first = np.unique(person, return_index=True)
-    return Scores.of(columns["score"][inside], columns["score"][~inside]), np.argsort(np.argsort(first))[
-        person
-    ]
 
 
 @pytest.mark.slow
@@ -212,11 +193,8 @@ def test_vectors_are_refused_where_a_score_would_be_learned() -> None:
     sides = {name: rng.normal(size=(40, 2)).tolist() for name in ("members", "nonmembers")}
     labels = [row // 2 for row in range(80)]
     for operation, more in (
-        ("metrics", {}),
-        ("audit", {}),
-        ("individual-risk", {}),
-        ("gate", {"max_tpr": 0.5, "at_fpr": 0.1}),
-    ):
+        ("metrics", {}), ("audit", {}), ("individual-risk", {}), ("gate", {"max_tpr": 0.5, "at_fpr": 0.1}),
+    ):  # fmt: skip
         problem = refused(operation, {**sides, **more, "cluster": labels})
         assert (problem["field"], problem["kind"]) == ("cluster", "bad-option")
         assert "give one number a record" in problem["detail"]

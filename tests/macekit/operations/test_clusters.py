@@ -1,7 +1,5 @@
 """``cluster``: rows that come in clusters, asked of the operations: what is answered, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from macekit import catalogue
 from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
 from macekit.schemas.by_operation import QUESTIONS
 from tests.app.http.asked import TABLES
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 PEOPLE, ROWS = 60, 6
@@ -26,22 +25,25 @@ def world(truth: float = 0.0, seed: int = 0, alike: float = 0.6) -> dict[str, np
     shared, own = rng.normal(size=PEOPLE)[person], rng.normal(size=len(person))
     score = np.sqrt(alike) * shared + np.sqrt(1 - alike) * own
     return {
-        "score": score + truth * member,
-        "other": score + rng.normal(size=len(person)),
-        "member": member,
-        "person": person,
-        "model": rng.integers(0, 30, len(person)),
-    }
-
-
-def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:
-    inside = columns["member"]
-    return {"members": columns[score][inside].tolist(), "nonmembers": columns[score][~inside].tolist()}
+        "score": score + truth * member, "other": score + rng.normal(size=len(person)), "member": member,
+        "person": person, "model": rng.integers(0, 30, len(person)),
+    }  # fmt: skip
 
 
 def by_side(columns: dict[str, np.ndarray[Any, Any]], name: str = "person") -> dict[str, Any]:
     inside = columns["member"]
     return {"members": columns[name][inside].tolist(), "nonmembers": columns[name][~inside].tolist()}
+
+
+def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:
+    return by_side(columns, score)
+
+
+def named(columns: dict[str, Any]) -> tuple[Scores, np.ndarray[Any, Any]]:
+    """The scores, and whose each is as an operation numbers them: in the order in which they are met."""
+    person = np.concatenate([*by_side(columns).values()])
+    _, first = np.unique(person, return_index=True)
+    return Scores.of(*in_lists(columns).values()), np.argsort(np.argsort(first))[person]
 
 
 def stripped(value: Any) -> Any:
@@ -60,27 +62,19 @@ def test_the_answer_is_that_of_the_library_and_says_what_the_clusters_cost(opera
     answer = asked(operation, {**in_lists(columns), "cluster": by_side(columns), "max_advantage": 0.1})
     result = answer.get("result", answer)
 
-    inside = columns["member"]
-    scores = Scores.of(columns["score"][inside], columns["score"][~inside])
-    person = np.r_[columns["person"][inside], columns["person"][~inside]]
-    _, first = np.unique(person, return_index=True)
-    numbered = np.argsort(np.argsort(first))[person]  # in the order in which they are met
-    wanted = assess(scores, AssessOptions(max_advantage=0.1), {"cluster": numbered})
+    scores, person = named(columns)
+    wanted = assess(scores, AssessOptions(max_advantage=0.1), {"cluster": person})
 
-    assert wanted.advantage.clusters is not None
-    clusters = result["advantage"]["clusters"]
+    stated, own = result["advantage"], wanted.advantage
+    clusters = stated["clusters"]
     assert (clusters["columns"], clusters["numbers"]) == (["cluster"], [PEOPLE])
-    assert clusters["design_effect"] == wanted.advantage.clusters.design_effect > 1.5
+    assert clusters["design_effect"] == own.clusters.design_effect > 1.5
     assert clusters["effective_sample"] == pytest.approx(PEOPLE * ROWS / clusters["design_effect"])
     assert clusters["sentence"] in result["sentence"]
-    assert (result["advantage"]["lower"], result["advantage"]["upper"]) == (
-        wanted.advantage.lower,
-        wanted.advantage.upper,
-    )
-    assert wanted.auc is not None
+    assert (stated["lower"], stated["upper"]) == (own.lower, own.upper)
     assert result["roc"]["auc_lower"] == wanted.auc.estimate.lower
     assert "lone_rows" in {each["code"] for each in result["warnings"]}
-    assert "clusters are independent draws" in result["advantage"]["guarantee"]["assumes"]
+    assert "clusters are independent draws" in stated["guarantee"]["assumes"]
 
 
 @pytest.mark.slow
@@ -105,10 +99,8 @@ def test_tables_of_every_kind_are_answered_like_lists(media_type: str, cluster: 
 def test_labels_of_text_and_of_numbers_that_say_the_same_are_the_same() -> None:
     columns = world(0.5)
     integers = {**in_lists(columns), "cluster": by_side(columns)}
-    texts = {
-        **integers,
-        "cluster": {side: [f"p{label}" for label in labels] for side, labels in by_side(columns).items()},
-    }
+    labels = {side: [f"p{label}" for label in each] for side, each in by_side(columns).items()}
+    texts = {**integers, "cluster": labels}
     assert stripped(asked("advantage", texts)) == stripped(asked("advantage", integers))
 
 
@@ -154,11 +146,8 @@ OTHERS = sorted(
 def test_every_other_question_refuses_clusters_and_says_which_allow_for_them(operation: str) -> None:
     columns = world()
     several = operation in catalogue.SEVERAL
-    body: dict[str, Any] = (
-        {"queries": {name: in_lists(columns, name) for name in ("score", "other")}}
-        if several
-        else in_lists(columns)
-    )
+    queries = {"queries": {name: in_lists(columns, name) for name in ("score", "other")}}
+    body = queries if several else in_lists(columns)
     table = TABLES[CSV](pa.table({name: columns[name] for name in ("score", "other", "member", "person")}))
     query = {"score": "score,other" if several else "score", "cluster": "person"}
     for problem in (
@@ -178,59 +167,44 @@ def lists(n: int = 30) -> dict[str, Any]:
 PAIRS = [row // 2 for row in range(60)]
 
 
-@pytest.mark.parametrize(
-    ("more", "slug", "words"),
-    [
-        ({"cluster": ["a"] * 60}, "too-few-records", "one label for all rows"),
-        ({"cluster": [row % 7 for row in range(60)]}, "too-few-records", "7 labels, need at least 8"),
-        (
-            {"cluster": [row % 5 for row in range(30)] + list(range(30))},
-            "too-few-records",
-            "5 member rows can",
-        ),
-        ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
-        ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
-        ({"cluster": {"members": PAIRS[:30], "nonmembers": PAIRS[:29]}}, "dimension-mismatch", "59 labels"),
-        (
-            {"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}},
-            "mixed-types",
-            "all text or all numbers",
-        ),
-        ({"cluster": [None, *PAIRS[1:]]}, "mixed-types", "record 0 is missing"),
-        ({"cluster": [*PAIRS[:-1], None]}, "mixed-types", "record 59 is missing"),
-        ({"cluster": ["", *map(str, PAIRS[1:])]}, "bad-records", "row 0 has no label"),
-        ({"cluster": {"secret": ["a"] * 60, "b": PAIRS}}, "too-few-records", "cluster 1: got one label"),
-        ({"cluster": {"a": PAIRS, "b": PAIRS, "c": PAIRS}}, "bad-option", "3 columns, need one, or two"),
-        ({"cluster": {}}, "bad-option", "0 columns"),
-        ({"cluster": {"secret": None}}, "missing-field", "need a label for each record"),
-        ({"cluster": {"secret": [[1], [2]]}}, "dimension-mismatch", "2 dimensions"),
-        ({"cluster": "person"}, "wrong-type", "need a list"),
-        ({"cluster": PAIRS, "units": PAIRS}, "bad-option", "does not go with units"),
-        ({"cluster": PAIRS, "estimator": {"kind": "learned"}}, "bad-option", "learned adversary"),
-    ],
+@each_case(
+    "more, slug, words",
+    ({"cluster": ["a"] * 60}, "too-few-records", "one label for all rows"),
+    ({"cluster": [row % 7 for row in range(60)]}, "too-few-records", "7 labels, need at least 8"),
+    ({"cluster": [row % 5 for row in range(30)] + list(range(30))}, "too-few-records", "5 member rows can"),
+    ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
+    ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
+    ({"cluster": {"members": PAIRS[:30], "nonmembers": PAIRS[:29]}}, "dimension-mismatch", "59 labels"),
+    (
+        {"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}},
+        "mixed-types",
+        "all text or all numbers",
+    ),
+    ({"cluster": [None, *PAIRS[1:]]}, "mixed-types", "record 0 is missing"),
+    ({"cluster": [*PAIRS[:-1], None]}, "mixed-types", "record 59 is missing"),
+    ({"cluster": ["", *map(str, PAIRS[1:])]}, "bad-records", "row 0 has no label"),
+    ({"cluster": {"secret": ["a"] * 60, "b": PAIRS}}, "too-few-records", "cluster 1: got one label"),
+    ({"cluster": {"a": PAIRS, "b": PAIRS, "c": PAIRS}}, "bad-option", "3 columns, need one, or two"),
+    ({"cluster": {}}, "bad-option", "0 columns"),
+    ({"cluster": {"secret": None}}, "missing-field", "need a label for each record"),
+    ({"cluster": {"secret": [[1], [2]]}}, "dimension-mismatch", "2 dimensions"),
+    ({"cluster": "person"}, "wrong-type", "need a list"),
+    ({"cluster": PAIRS, "units": PAIRS}, "bad-option", "does not go with units"),
+    ({"cluster": PAIRS, "estimator": {"kind": "learned"}}, "bad-option", "learned adversary"),
 )
-def test_labels_that_are_none_are_refused_without_being_quoted(
-    more: dict[str, Any], slug: str, words: str
-) -> None:
+def test_labels_that_are_none_are_refused_without_being_quoted(more, slug, words) -> None:
     problem = refused("advantage", {**lists(), **more})
     assert (problem["kind"], problem["field"].partition("[")[0]) == (slug, "cluster")
     assert words in problem["detail"]
     assert "secret" not in problem["detail"]
 
 
-@pytest.mark.parametrize(
-    ("query", "slug"),
-    [
-        ({"cluster": "nobody"}, "unknown-name"),
-        ({"cluster": ""}, "unknown-name"),
-        ({"cluster": "person,model,other"}, "bad-option"),
-        ({"cluster": "person,person"}, "bad-option"),
-        ({"cluster": "member"}, "bad-option"),
-        ({"cluster": "person", "unit": "person"}, "bad-option"),
-        ({"cluster": "person", "unit": "model"}, "bad-option"),
-        ({"cluster": "gaps"}, "not-finite"),
-    ],
-)
+@pytest.mark.parametrize(("query", "slug"), [
+    ({"cluster": "nobody"}, "unknown-name"), ({"cluster": ""}, "unknown-name"),
+    ({"cluster": "person,model,other"}, "bad-option"), ({"cluster": "person,person"}, "bad-option"),
+    ({"cluster": "member"}, "bad-option"), ({"cluster": "person", "unit": "person"}, "bad-option"),
+    ({"cluster": "person", "unit": "model"}, "bad-option"), ({"cluster": "gaps"}, "not-finite"),
+])  # fmt: skip
 def test_columns_that_are_none_are_refused(query: dict[str, str], slug: str) -> None:
     columns = {**world(), "gaps": np.array(["a", "", "b"] * (PEOPLE * ROWS // 3))}
     problem = refused("advantage", TABLES[CSV](pa.table(columns)), CSV, score="score", **query)
@@ -249,13 +223,9 @@ def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> N
     wrong = dict.fromkeys(("epsilon", "rate", "area", "advantage"), 0)
     for seed in range(60):
         columns = world(0.0, seed, alike=0.9)
-        inside = columns["member"]
-        scores = Scores.of(columns["score"][inside], columns["score"][~inside])
-        person = np.r_[columns["person"][inside], columns["person"][~inside]]
+        scores, person = named(columns)
         found = assess(scores, AssessOptions(operating_points=(0.2,), seed=seed), person)
-        assert found.lone is not None
         assert found.lone.n_members + found.lone.n_nonmembers == PEOPLE
-        assert found.auc is not None
         wrong["epsilon"] += found.epsilon.value > 0
         wrong["rate"] += 0.2 not in found.operating_points[0].estimate.interval
         wrong["area"] += 0.5 not in found.auc.estimate.interval

@@ -1,7 +1,5 @@
 """``/v1/columns`` reads the head of a file: whole or cut off, in every format, bad or empty."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -15,7 +13,8 @@ from pyarrow import parquet
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.operations import perform
 from tests.app.http.asked import ENCODERS, as_arrow, as_csv, as_parquet
-from tests.macekit.decoding.support import npy_bytes
+from tests.cases import each_case
+from tests.macekit.decoding.support import arrow_bytes, npy_bytes
 
 ROWS = 30_000
 TABLE = pa.table(
@@ -54,13 +53,6 @@ def roles(answer: Any) -> dict[str, Any]:
     return {name: answer[name] for name in ROLES}
 
 
-def as_file(given: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_file(sink, given.schema) as writer:
-        writer.write_table(given)
-    return sink.getvalue()
-
-
 def structured() -> bytes:
     kinds = ["f4", "?", "U3", "u1", "M8[s]", "U1"]
     return npy_bytes(np.zeros(9, [*zip(TYPES, kinds, strict=True)]))
@@ -69,14 +61,11 @@ def structured() -> bytes:
 @pytest.mark.parametrize(
     ("media_type", "body", "expected"),
     [
-        (CSV, as_csv(TABLE), SPELT),
-        (NPY, structured(), TYPES),
-        (ARROW, as_arrow(TABLE), TYPES),
-        (ARROW, as_file(TABLE), TYPES),
-        (ARROW_FILE, as_file(TABLE), TYPES),
+        (CSV, as_csv(TABLE), SPELT), (NPY, structured(), TYPES), (ARROW, as_arrow(TABLE), TYPES),
+        (ARROW, arrow_bytes(TABLE, ARROW_FILE), TYPES), (ARROW_FILE, arrow_bytes(TABLE, ARROW_FILE), TYPES),
     ],
     ids=["csv", "npy", "stream", "file as stream", "file"],
-)
+)  # fmt: skip
 def test_a_head_is_enough_wherever_it_is_cut(media_type: str, body: bytes, expected: dict[str, str]) -> None:
     least = 300 if media_type in (CSV, NPY) else 1000  # the schema of Arrow is longer
     for size in (least, 4096, 2**18, None):
@@ -113,19 +102,11 @@ def test_plain_arrays_have_no_columns() -> None:
         assert found(npy_bytes(array), NPY) == {"columns": [], **nothing, "ids": [], "rows": 9}
 
 
-@pytest.mark.parametrize(
-    ("header", "truth", "ids"),
-    [
-        ("age,label,p_0", "label", []),
-        ("Y,p_0", "Y", []),
-        ("label,target,p_0", None, []),
-        ("id,patient_id,age", None, ["id", "patient_id"]),
-        (",age", None, [""]),
-    ],
-)
-def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(
-    header: str, truth: str | None, ids: list[str]
-) -> None:
+@pytest.mark.parametrize(("header", "truth", "ids"), [
+    ("age,label,p_0", "label", []), ("Y,p_0", "Y", []), ("label,target,p_0", None, []),
+    ("id,patient_id,age", None, ["id", "patient_id"]), (",age", None, [""]),
+])  # fmt: skip
+def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(header, truth, ids) -> None:
     answer = found(f"{header}\n".encode())
 
     assert (answer["truth"], answer["ids"]) == (truth, ids)
@@ -137,37 +118,33 @@ def test_how_many_rows_there_are_is_said_where_the_file_says_it() -> None:
     assert found(as_csv(TABLE))["rows"] is None
 
 
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        ("score,split", (["score"], "split", None)),
-        ("score,label", (["score"], None, None)),
-        ("loss,label,is_train", (["loss"], "is_train", None)),
-        ("gap,label,is_train", (None, "is_train", None)),
-        ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
-        ("loss\tmembership", (["loss"], "membership", None)),
-        ("margin,gap,member", (None, "member", None)),
-        ("margin,inside", (None, None, None)),
-        ("loss,margin,member", (["loss"], "member", None)),
-        ("confidence,Loss,member", (["Loss"], "member", None)),
-        ("probability,logit,member", (["logit"], "member", None)),
-        ("age,attack_score,member", (["attack_score"], "member", None)),
-        ("score_2,age,member", (["score_2"], "member", None)),
-        ("loss,loss,score,member", (["score"], "member", None)),
-        ("score,score,age,member", (None, "member", None)),
-        ("id,margin,member", (["margin"], "member", None)),
-        (",margin,member", (["margin"], "member", None)),
-        ("Unnamed: 0,Index,record_id,margin,member", (["margin"], "member", None)),
-        ("id,member", (None, "member", None)),
-        ("member,member,score", (["score"], None, None)),
-        ("loss,member,group", (["loss"], "member", "group")),
-        ("score", (["score"], None, None)),
-        ("group,group,score,in_train", (["score"], "in_train", None)),
-    ],
+@each_case(
+    "header, expected",
+    ("score,split", (["score"], "split", None)),
+    ("score,label", (["score"], None, None)),
+    ("loss,label,is_train", (["loss"], "is_train", None)),
+    ("gap,label,is_train", (None, "is_train", None)),
+    ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
+    ("loss\tmembership", (["loss"], "membership", None)),
+    ("margin,gap,member", (None, "member", None)),
+    ("margin,inside", (None, None, None)),
+    ("loss,margin,member", (["loss"], "member", None)),
+    ("confidence,Loss,member", (["Loss"], "member", None)),
+    ("probability,logit,member", (["logit"], "member", None)),
+    ("age,attack_score,member", (["attack_score"], "member", None)),
+    ("score_2,age,member", (["score_2"], "member", None)),
+    ("loss,loss,score,member", (["score"], "member", None)),
+    ("score,score,age,member", (None, "member", None)),
+    ("id,margin,member", (["margin"], "member", None)),
+    (",margin,member", (["margin"], "member", None)),
+    ("Unnamed: 0,Index,record_id,margin,member", (["margin"], "member", None)),
+    ("id,member", (None, "member", None)),
+    ("member,member,score", (["score"], None, None)),
+    ("loss,member,group", (["loss"], "member", "group")),
+    ("score", (["score"], None, None)),
+    ("group,group,score,in_train", (["score"], "in_train", None)),
 )
-def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(
-    header: str, expected: object
-) -> None:
+def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(header, expected) -> None:
     answer = found(f"{header}\n".encode())
 
     assert (answer["score"], answer["member"], answer["group"]) == expected
@@ -194,31 +171,19 @@ CUT = as_arrow(TABLE)[:100]
 SURROGATE = structured().replace(b"'kind'", b"'\\ud8'").replace(b"'\\ud8'", b"'\\ud800'")
 
 
-@pytest.mark.parametrize(
-    ("media_type", "body", "status", "slug"),
-    [
-        (CSV, b"", 400, "incomplete-body"),
-        (CSV, b"\n\n", 400, "incomplete-body"),
-        (CSV, b"1,2\n3,4\n", 422, "missing-field"),
-        (CSV, b"\xff\xfe\n", 400, "malformed-body"),
-        (CSV, b"a" * 2**19, 400, "malformed-body"),
-        (NPY, b"", 400, "incomplete-body"),
-        (NPY, b"no such thing", 400, "malformed-body"),
-        (NPY, structured()[:50], 400, "incomplete-body"),
-        (NPY, npy_bytes(np.array([None, {}], dtype=object)), 415, "pickle"),
-        (ARROW, b"", 400, "incomplete-body"),
-        (ARROW, b"no such thing", 400, "incomplete-body"),
-        (ARROW, as_csv(TABLE), 400, "incomplete-body"),
-        (ARROW, CUT, 400, "incomplete-body"),
-        (PARQUET, b"", 400, "incomplete-body"),
-        (PARQUET, as_csv(TABLE)[:5000], 400, "malformed-body"),
-        (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
-        (JSON, b"{}", 415, "unsupported-media-type"),
-    ],
-)
-def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(
-    media_type: str, body: bytes, status: int, slug: str
-) -> None:
+@pytest.mark.parametrize(("media_type", "body", "status", "slug"), [
+    (CSV, b"", 400, "incomplete-body"), (CSV, b"\n\n", 400, "incomplete-body"),
+    (CSV, b"1,2\n3,4\n", 422, "missing-field"), (CSV, b"\xff\xfe\n", 400, "malformed-body"),
+    (CSV, b"a" * 2**19, 400, "malformed-body"), (NPY, b"", 400, "incomplete-body"),
+    (NPY, b"no such thing", 400, "malformed-body"), (NPY, structured()[:50], 400, "incomplete-body"),
+    (NPY, npy_bytes(np.array([None, {}], dtype=object)), 415, "pickle"),
+    (ARROW, b"", 400, "incomplete-body"), (ARROW, b"no such thing", 400, "incomplete-body"),
+    (ARROW, as_csv(TABLE), 400, "incomplete-body"), (ARROW, CUT, 400, "incomplete-body"),
+    (PARQUET, b"", 400, "incomplete-body"), (PARQUET, as_csv(TABLE)[:5000], 400, "malformed-body"),
+    (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
+    (JSON, b"{}", 415, "unsupported-media-type"),
+])  # fmt: skip
+def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(media_type, body, status, slug) -> None:
     came, problem = reply(body, media_type)
 
     assert (came, problem["type"]) == (status, f"urn:mace:problem:{slug}")
@@ -251,10 +216,8 @@ def test_what_a_compressed_head_expands_to_is_bounded() -> None:
 
 def test_hostile_schemas_do_no_harm() -> None:
     rng = np.random.default_rng(0)
-    for media_type, body in (
-        (PARQUET, as_parquet(TABLE.slice(0, 50))),
-        (ARROW, as_arrow(TABLE.slice(0, 50))),
-    ):
+    few = TABLE.slice(0, 50)
+    for media_type, body in ((PARQUET, as_parquet(few)), (ARROW, as_arrow(few))):
         for _ in range(200):
             broken = bytearray(body)
             for at in rng.integers(0, len(body), 5):

@@ -1,7 +1,5 @@
 """Sentences tell the confidence that was computed with, digit by digit."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

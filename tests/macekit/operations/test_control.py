@@ -1,7 +1,6 @@
 """A control score in audits: that of a model, or of a release, that was made of neither side."""
 
-from __future__ import annotations
-
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -84,9 +83,8 @@ def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explai
     train, holdout, _ = drifted(2, 25.0)
     for side in (train, holdout):
         side["to_others"] = rng.normal(size=N)  # a score that reads no column
-    answer = macekit.audit_synthetic(
-        train, holdout, columns((train,))[0], max_advantage=0.1, control="to_others"
-    )
+    limit = {"max_advantage": 0.1, "control": "to_others"}
+    answer = macekit.audit_synthetic(train, holdout, columns((train,))[0], **limit)
 
     assert (answer.decision, answer.control.differs) == ("fail, or drift", False)
     assert "nothing shows that their difference reaches such a score" in answer.sentence
@@ -96,9 +94,8 @@ def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explai
 @pytest.mark.slow
 def test_a_fair_holdout_fails_plainly_with_a_control() -> None:
     train, holdout, _ = drifted(3, 0.0)
-    answer = macekit.audit_synthetic(
-        train, holdout, columns((train,))[0], max_advantage=0.1, control="to_others"
-    )
+    limit = {"max_advantage": 0.1, "control": "to_others"}
+    answer = macekit.audit_synthetic(train, holdout, columns((train,))[0], **limit)
 
     assert (answer.decision, answer.split.differs, answer.control.differs) == ("fail", False, False)
 
@@ -154,10 +151,8 @@ def test_a_model_in_python_takes_the_scores_of_another_that_saw_neither_side() -
     options: dict[str, Any] = {"max_advantage": 0.1, "check_sides": False}
     scores = (train["other_model"], holdout["other_model"])
 
-    plain, audit = (
-        macekit.audit_model(lambda p: np.column_stack([1 - p, p]), *sides, **options, control=each)
-        for each in (None, scores)
-    )
+    ask = partial(macekit.audit_model, lambda p: np.column_stack([1 - p, p]), *sides, **options)
+    plain, audit = (ask(control=each) for each in (None, scores))
 
     assert [each.verdict.word for each in (plain, audit)] == ["fail", "fail, or drift"]
     assert audit.control == control(*scores)
@@ -166,28 +161,21 @@ def test_a_model_in_python_takes_the_scores_of_another_that_saw_neither_side() -
 
 @each_case(
     "scores, words",
-    [
-        (np.zeros(2 * N), "control: need two arrays"),
-        ((np.zeros(N), np.zeros(N - 1)), f"control: got {N - 1} scores for {N} rows of X_test"),
-        ((np.zeros(N + 1), np.zeros(N)), f"control: got {N + 1} scores for {N} rows of X_train"),
-    ],
+    (np.zeros(2 * N), "control: need two arrays"),
+    ((np.zeros(N), np.zeros(N - 1)), f"control: got {N - 1} scores for {N} rows of X_test"),
+    ((np.zeros(N + 1), np.zeros(N)), f"control: got {N + 1} scores for {N} rows of X_train"),
 )
 def test_scores_of_a_control_that_do_not_fit_the_rows_are_refused(scores: Any, words: str) -> None:
     train, holdout = predicted(2, 0.0)
+    columns = (each[name] for each in (train, holdout) for name in ("p", "y"))
     with pytest.raises(MaceProblem, match=words):
-        macekit.audit_model(
-            lambda p: np.column_stack([1 - p, p]),
-            *(each[name] for each in (train, holdout) for name in ("p", "y")),
-            control=scores,
-        )
+        macekit.audit_model(lambda p: np.column_stack([1 - p, p]), *columns, control=scores)
 
 
 @each_case(
     "options, words",
-    [
-        ({"control": "other"}, "control: train has no column 'other'"),
-        ({"control": "name"}, "control: column 'name' of train holds no numbers"),
-    ],
+    ({"control": "other"}, "control: train has no column 'other'"),
+    ({"control": "name"}, "control: column 'name' of train holds no numbers"),
 )
 def test_a_control_column_that_cannot_be_used_is_named_in_audits(options: dict[str, Any], words: str) -> None:
     train, holdout, released = drifted(5, 0.0)
@@ -201,10 +189,8 @@ def test_a_control_column_that_cannot_be_used_is_named_in_audits(options: dict[s
 
 @pytest.mark.slow
 def test_the_more_the_sides_differ_the_more_reaches_the_control() -> None:
-    lower = [
-        control(*(side["to_others"] for side in drifted(6, shift)[:2])).advantage.lower
-        for shift in (0.0, 20.0, 40.0)
-    ]
+    sides = ([side["to_others"] for side in drifted(6, shift)[:2]] for shift in (0.0, 20.0, 40.0))
+    lower = [control(*each).advantage.lower for each in sides]
 
     assert lower[0] == 0.0
     assert all(one < other for one, other in pairwise(lower))

@@ -1,7 +1,5 @@
 """Counts by type alone: the same cells however the scores came, so that shards always merge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,28 +1,23 @@
 """Counts with the records of each group: made, posted back, and refused where they are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(6)
 SIZE = 300
-SAMPLE = {
-    "members": np.round(RNG.normal(1, 1, SIZE), 2).tolist(),
-    "nonmembers": np.round(RNG.normal(0, 1, SIZE), 2).tolist(),
-}
+SIDES = {"members": RNG.normal(1, 1, SIZE), "nonmembers": RNG.normal(0, 1, SIZE)}
+SAMPLE = {side: np.round(scores, 2).tolist() for side, scores in SIDES.items()}
 GROUPS = {side: RNG.choice(["eu", "us"], SIZE).tolist() for side in SAMPLE}
 COUNTS = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
 PLAIN = {name: value for name, value in COUNTS.items() if name != "by_group"}
 
 
-@pytest.mark.parametrize(
-    "cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}]
-)
+@each_case("cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}])
 def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]) -> None:
     counts = asked("counts", {**SAMPLE, "groups": GROUPS, **cells})["counts"]
     plain = asked("counts", {**SAMPLE, **cells})["counts"]
@@ -70,9 +65,8 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("change", WRONG)
-@pytest.mark.parametrize(
-    ("operation", "more"),
-    [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})],
+@each_case(
+    "operation, more", [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})]
 )
 def test_groups_that_are_none_are_refused(change: str, operation: str, more: dict[str, Any]) -> None:
     problem = refused(operation, {"counts": {**COUNTS, "by_group": WRONG[change]}, **more})
@@ -92,9 +86,8 @@ def part(rows: slice, groups: bool = True, scale: float = 1.0) -> dict[str, Any]
 def test_groups_of_shards_are_those_of_all_records(scale: float) -> None:
     """A shard of larger scores has coarser cells, into which those of the other one go."""
     first, second = part(slice(0, 100)), part(slice(100, None), scale=scale)
-    sample = {
-        side: [*scores[:100], *(np.array(scores[100:]) * scale).tolist()] for side, scores in SAMPLE.items()
-    }
+    more = {side: (np.array(scores[100:]) * scale).tolist() for side, scores in SAMPLE.items()}
+    sample = {side: [*scores[:100], *more[side]] for side, scores in SAMPLE.items()}
     whole = asked("counts", {**sample, "groups": GROUPS})["counts"]
 
     for shards in ([first, second], [second, first]):
@@ -106,10 +99,9 @@ def test_a_group_need_not_be_in_every_shard() -> None:
         name: {"members": [5, 3], "nonmembers": [1, 7], "cells": {"kind": "categories", "labels": labels}}
         for name, labels in (("north", ["a", "b"]), ("south", ["b", "c"]))
     }
-    shards = [
-        {**each, "by_group": [{"label": name, **{side: each[side] for side in ("members", "nonmembers")}}]}
-        for name, each in numbers.items()
-    ]
+    sides = "members", "nonmembers"
+    rows = {name: {"label": name, **{side: each[side] for side in sides}} for name, each in numbers.items()}
+    shards = [{**each, "by_group": [rows[name]]} for name, each in numbers.items()]
 
     counts = asked("counts", {"shards": shards})["counts"]
 

@@ -1,7 +1,5 @@
 """Two statements on an epsilon, of the mechanism and of the score, each by its name wherever it stands."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -24,9 +22,8 @@ def test_audit_and_gate_see_the_same_leak_and_say_whose_epsilon_it_is(delta: flo
     assert f"the mechanism's epsilon is at least {int(audit['epsilon']['lower_bound'])}" in audit["sentence"]
     assert IF_DRAWN in audit["sentence"]
     assert "epsilon of the mechanism" in audit["epsilon"]["guarantee"]["covers"]
-    assert (
-        "A random split into sides of a fixed size is not covered" in audit["epsilon"]["guarantee"]["assumes"]
-    )
+    assumes = audit["epsilon"]["guarantee"]["assumes"]
+    assert "A random split into sides of a fixed size is not covered" in assumes
     assert limit["about"] == f"the epsilon of this score at delta {delta:g}"
     assert limit["about"] in gate["sentence"]
     assert "not that of the mechanism" in limit["guarantee"]["covers"]

@@ -1,7 +1,5 @@
 """``exposed`` over every door: the same names, as an answer, a table and a report."""
 
-from __future__ import annotations
-
 import io
 import json
 
@@ -47,10 +45,8 @@ def test_every_door_names_the_same_members() -> None:
 def test_a_table_has_a_row_for_each_member_as_csv_and_as_arrow() -> None:
     own = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
 
-    tables = [
-        csv.read_csv(io.BytesIO(asked(POSTED, accept=CSV))),
-        pa.ipc.open_stream(asked(POSTED, accept=ARROW)).read_all(),
-    ]
+    by_csv, by_arrow = asked(POSTED, accept=CSV), asked(POSTED, accept=ARROW)
+    tables = [csv.read_csv(io.BytesIO(by_csv)), pa.ipc.open_stream(by_arrow).read_all()]
 
     for table in tables:
         assert table["index"].to_pylist() == list(range(200))
@@ -75,11 +71,8 @@ def test_of_a_table_the_names_are_its_rows() -> None:
 @pytest.mark.slow
 def test_of_each_unit_one_record_is_listed_in_its_place() -> None:
     members, nonmembers = np.repeat(MEMBERS, 3), np.repeat(NONMEMBERS, 3)
-    table = {
-        "score": np.concatenate([members, nonmembers]),
-        "member": np.repeat([True, False], [600, 2700]),
-        "person": np.repeat(np.arange(1100), 3),
-    }
+    table = {"score": np.concatenate([members, nonmembers]), "member": np.repeat([True, False], [600, 2700])}
+    table["person"] = np.repeat(np.arange(1100), 3)
 
     answer, other = (macekit.exposed(table, unit="person", seed=seed, max_false_share=0.4) for seed in (1, 2))
 
@@ -100,15 +93,10 @@ def test_a_report_draws_how_right_a_list_is() -> None:
 
 test_what_cannot_be_listed_is_refused = refusals(
     "ask, words",
-    [
-        (
-            lambda: macekit.exposed(counts={"members": [9, 9], "nonmembers": [9, 9]}),
-            "counts: hold no records",
-        ),
-        (lambda: macekit.exposed(MEMBERS, NONMEMBERS, cluster=[*range(1100)]), "does not allow for clusters"),
-        (lambda: macekit.exposed(["a"] * 9, ["b"] * 9), "no order"),
-        (lambda: macekit.exposed(np.ones((9, 2)), np.zeros((9, 2))), "vectors"),
-        (lambda: macekit.exposed(MEMBERS, NONMEMBERS, max_false_share=0), "max_false_share"),
-    ],
+    (lambda: macekit.exposed(counts={"members": [9, 9], "nonmembers": [9, 9]}), "counts: hold no records"),
+    (lambda: macekit.exposed(MEMBERS, NONMEMBERS, cluster=[*range(1100)]), "does not allow for clusters"),
+    (lambda: macekit.exposed(["a"] * 9, ["b"] * 9), "no order"),
+    (lambda: macekit.exposed(np.ones((9, 2)), np.zeros((9, 2))), "vectors"),
+    (lambda: macekit.exposed(MEMBERS, NONMEMBERS, max_false_share=0), "max_false_share"),
     error=MaceProblem,
 )

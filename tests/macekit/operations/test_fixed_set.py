@@ -1,7 +1,5 @@
 """``set_members`` and ``set_nonmembers``: what the service says of exactly these records, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -62,17 +60,11 @@ def test_a_verdict_is_about_records_drawn_anew() -> None:
     assert answer["on_this_set"]["if_nothing_leaks"] > 0.1
 
 
-@pytest.mark.parametrize(
-    ("more", "field"),
-    [
-        ({"set_members": 59}, "set_members"),
-        ({"set_nonmembers": 79}, "set_nonmembers"),
-        ({"set_members": 4 * 10**8 + 1}, "set_members"),
-        ({"set_members": 0}, "set_members"),
-        ({"set_members": 60.5}, "set_members"),
-        ({"set_members": "all"}, "set_members"),
-    ],
-)
+@pytest.mark.parametrize(("more", "field"), [
+    ({"set_members": 59}, "set_members"), ({"set_nonmembers": 79}, "set_nonmembers"),
+    ({"set_members": 4 * 10**8 + 1}, "set_members"), ({"set_members": 0}, "set_members"),
+    ({"set_members": 60.5}, "set_members"), ({"set_members": "all"}, "set_members"),
+])  # fmt: skip
 def test_numbers_that_no_set_has_are_refused_by_their_field(more: dict[str, Any], field: str) -> None:
     assert refused("advantage", {**SIDES, **more})["field"] == field
 

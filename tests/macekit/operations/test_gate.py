@@ -1,7 +1,5 @@
 """/v1/gate: the library's decision, and one clear problem for whatever does not go together."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -57,9 +55,7 @@ def test_the_answer_is_the_librarys() -> None:
     ],
     ids=["group risk", "group advantage", "tpr"],
 )
-def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(
-    options: dict[str, Any], maximum: Any
-) -> None:
+def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(options, maximum) -> None:
     answer = asked({**SAMPLE, **options})
 
     (judged,), (limit,) = judge(SCORES, [maximum]).limits, answer["limits"]
@@ -255,18 +251,14 @@ def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, a
 
 
 def test_a_comparison_has_no_verdict_that_a_learned_score_could_pass() -> None:
-    body = {
-        "queries": {"a": EIGHT, "b": EIGHT},
-        "estimator": {"kind": "learned", "accept_learned_score": True},
-    }
+    estimator = {"kind": "learned", "accept_learned_score": True}
+    body = {"queries": {"a": EIGHT, "b": EIGHT}, "estimator": estimator}
 
     assert asking.refused("compare", body)["field"] == "estimator.accept_learned_score"
 
 
-LEAKLESS = {
-    "members": np.random.default_rng(0).normal(size=500).tolist(),
-    "nonmembers": np.random.default_rng(1).normal(size=500).tolist(),
-}
+SEEDS = {"members": 0, "nonmembers": 1}
+LEAKLESS = {side: np.random.default_rng(seed).normal(size=500).tolist() for side, seed in SEEDS.items()}
 
 
 def test_a_number_of_changes_is_part_of_the_limit_and_a_pass_says_up_to_which_it_holds() -> None:
@@ -290,24 +282,21 @@ def test_a_number_of_changes_is_part_of_the_limit_and_a_pass_says_up_to_which_it
     assert validate_answer("gate", plain) == plain
 
 
-@each_case(
-    "more, field, words",
-    [
-        ({"changes": -1}, "changes", "greater than or equal to 0"),
-        ({"changes": 1001}, "changes", "less than or equal to 1000"),
-        ({"changes": 10**30}, "changes", "less than or equal to 1000"),
-        ({"changes": 2.5}, "changes", "integer"),
-        ({"changes": "8"}, "changes", "integer"),
-        ({"changes": True}, "changes", "integer"),
-        ({"changes": 8, "estimator": {"changes": 8}}, "changes", "give it once"),
-        ({"changes": 8, "estimator": {"kind": "threshold"}}, "changes", "not threshold"),
-        ({"changes": 8, "estimator": {"kind": "two_sided"}}, "changes", "not two_sided"),
-        ({"changes": 8, "estimator": {"kind": "learned"}}, "changes", "not learned"),
-        ({"changes": 8, "query": "discrete"}, "changes", "more values than cells; these have none"),
-        ({"changes": 8, "max_advantage": None, "max_tpr": 0.5, "at_fpr": 0.1}, "changes", "only max_advantage"),
-        ({"changes": 8, "anytime": True}, "changes", "rules of the run's own"),
-    ],
-)  # fmt: skip
+@each_case("more, field, words", [
+    ({"changes": -1}, "changes", "greater than or equal to 0"),
+    ({"changes": 1001}, "changes", "less than or equal to 1000"),
+    ({"changes": 10**30}, "changes", "less than or equal to 1000"),
+    ({"changes": 2.5}, "changes", "integer"),
+    ({"changes": "8"}, "changes", "integer"),
+    ({"changes": True}, "changes", "integer"),
+    ({"changes": 8, "estimator": {"changes": 8}}, "changes", "give it once"),
+    ({"changes": 8, "estimator": {"kind": "threshold"}}, "changes", "not threshold"),
+    ({"changes": 8, "estimator": {"kind": "two_sided"}}, "changes", "not two_sided"),
+    ({"changes": 8, "estimator": {"kind": "learned"}}, "changes", "not learned"),
+    ({"changes": 8, "query": "discrete"}, "changes", "more values than cells; these have none"),
+    ({"changes": 8, "max_advantage": None, "max_tpr": 0.5, "at_fpr": 0.1}, "changes", "only max_advantage"),
+    ({"changes": 8, "anytime": True}, "changes", "rules of the run's own"),
+])  # fmt: skip
 def test_a_number_of_changes_that_cannot_be_asked_for_is_refused_by_its_name(more, field, words) -> None:
     problem = refused({**LEAKLESS, "max_advantage": 0.3, **more})
 

@@ -1,7 +1,5 @@
 """``/v1/model`` and ``/v1/check``: how predictions are read, what is refused, whose numbers they are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -14,6 +12,7 @@ from macekit.call import CSV, HTML, MARKDOWN
 from macekit.reports.rendering import render
 from tests.cases import each_case
 from tests.macekit.asking import ask
+from tests.macekit.decoding.support import in_one
 from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -50,9 +49,8 @@ WANTED = audit_model(*TABLES, *TRUTHS, max_advantage=0.1)
 
 
 def ends(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
-    return [
-        (each["name"], each["advantage"]["lower"], each["advantage"]["upper"]) for each in answer["ranking"]
-    ]
+    both = ((each["name"], each["advantage"]) for each in answer["ranking"])
+    return [(name, advantage["lower"], advantage["upper"]) for name, advantage in both]
 
 
 EXPECTED = [(each.name, each.advantage.lower, each.advantage.upper) for each in WANTED.comparison.ranking]
@@ -149,10 +147,8 @@ def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query
 
 @pytest.mark.slow
 def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
-    body = both(PROBABILITIES, max_advantage=0.2, copies=4) | {
-        "planted": side(0, PROBABILITIES),
-        "spared": side(1, PROBABILITIES),
-    }
+    strength = {"planted": side(0, PROBABILITIES), "spared": side(1, PROBABILITIES)}
+    body = both(PROBABILITIES, max_advantage=0.2, copies=4) | strength
     wanted = query_strength(*TABLES, *TRUTHS, copies=4, limit=0.2)
 
     answers = (ask("model", body), ask("model", in_one(body), CSV, max_advantage="0.2", copies="4"))
@@ -170,10 +166,8 @@ def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
 
 def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
     rng = np.random.default_rng(5)
-    body = {
-        name: {"p": rng.beta(2.0, 1.0, 800).tolist(), "y": [1] * 800}
-        for name in ("train", "holdout", "planted", "spared")
-    }
+    tables = "train", "holdout", "planted", "spared"
+    body = {name: {"p": rng.beta(2.0, 1.0, 800).tolist(), "y": [1] * 800} for name in tables}
 
     answer = ask("model", body | {"max_advantage": 0.3, "outputs": "probabilities"})
 
@@ -185,20 +179,13 @@ def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
 
 @each_case(
     "further, field",
-    [
-        ({"planted": side(0, PROBABILITIES)}, "spared"),
-        ({"spared": side(0, PROBABILITIES)}, "planted"),
-        ({"copies": 2}, "planted"),
-        ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
-        (
-            dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}),
-            "predictions",
-        ),
-    ],
+    ({"planted": side(0, PROBABILITIES)}, "spared"),
+    ({"spared": side(0, PROBABILITIES)}, "planted"),
+    ({"copies": 2}, "planted"),
+    ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
+    (dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}), "predictions"),
 )
-def test_planted_records_without_what_belongs_to_them_are_refused(
-    further: dict[str, Any], field: str
-) -> None:
+def test_planted_records_without_what_belongs_to_them_are_refused(further, field) -> None:
     answer = ask("model", both(PROBABILITIES) | further)
 
     assert answer["status"] in (400, 422)
@@ -207,14 +194,12 @@ def test_planted_records_without_what_belongs_to_them_are_refused(
 
 @each_case(
     "change, detail",
-    [
-        ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
-        ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
-        ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
-        ({"p_0": [-0.5] * COUNT}, "train: outputs: record 0 has a number below 0"),
-        ({"y": [0] * COUNT}, "'label' and 'y' could be"),
-        ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
-    ],
+    ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
+    ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
+    ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
+    ({"p_0": [-0.5] * COUNT}, "train: outputs: record 0 has a number below 0"),
+    ({"y": [0] * COUNT}, "'label' and 'y' could be"),
+    ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
 )
 def test_what_cannot_be_predictions_is_refused_with_what_to_do(change: dict[str, Any], detail: str) -> None:
     body = both(PROBABILITIES, outputs="probabilities")
@@ -255,14 +240,6 @@ def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
     as_csv = ask("check", in_one(body), CSV)
     as_csv["provenance"]["options"].pop("table", None)
     assert as_csv == answer
-
-
-def in_one(body: dict[str, Any]) -> bytes:
-    """Both tables as one of CSV, which says of each row to which it belongs."""
-    rows = [",".join([*body["train"], "table"])]
-    for name in [each for each in ("train", "holdout", "planted", "spared") if each in body]:
-        rows += [",".join([*map(str, row), name]) for row in zip(*body[name].values(), strict=True)]
-    return "\n".join(rows).encode()
 
 
 def sided(columns: Any) -> dict[str, Any]:

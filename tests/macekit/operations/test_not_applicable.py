@@ -19,7 +19,7 @@ from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary
 from macekit.reports.saved import validate_answer
 from tests.cases import each_case
-from tests.macekit.asking import asked, refused
+from tests.macekit.asking import asked, decided, refused
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -49,12 +49,6 @@ def question(operation: str, records: dict[str, Any]) -> dict[str, Any]:
     """Records as these doors take them; where several are, a good query stands beside."""
     several = operation.startswith(("compare", "series"))
     return {"queries": {"calm": sides(*CALM), "odd": records}} if several else records
-
-
-def decided(answer: dict[str, Any]) -> dict[str, Any]:
-    """What has the decision."""
-    part = answer.get("result", answer)
-    return part.get("verdict") or part
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ What may be asked is read off the questions themselves, so that an option that i
 it names them, else by numbers inside its limits. What is varied and yet changes nothing has to be listed, with why.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -182,11 +180,8 @@ def _asked(operation: str, body: str) -> tuple[int, str, str]:
 def _without_echo(found: Any) -> Any:
     """The answer without its provenance's options and seed, which repeat the question whatever came of it."""
     if isinstance(found, Mapping):
-        return {
-            name: _without_echo(value)
-            for name, value in found.items()
-            if not (name in ("options", "seed") and "version" in found)
-        }
+        echo = {"options", "seed"} if "version" in found else set()
+        return {name: _without_echo(value) for name, value in found.items() if name not in echo}
     return [_without_echo(each) for each in found] if isinstance(found, list) else found
 
 
@@ -211,9 +206,8 @@ def _default(operation: str, option: str) -> Any:
     fields: Any = QUESTIONS[operation].model_fields
     for name in option.split(".")[:-1]:
         annotation = fields[name].annotation
-        fields = next(
-            each for each in (*get_args(annotation), annotation) if each is not type(None)
-        ).model_fields
+        kinds = (each for each in (*get_args(annotation), annotation) if each is not type(None))
+        fields = next(kinds).model_fields
     return fields[option.rpartition(".")[2]].default
 
 
@@ -234,11 +228,8 @@ def _silent(operation: str) -> Iterator[tuple[str, str, Any]]:
                     before = answer
                 few = place and len(groups) > MANY and operation != "advantage"
                 for group in groups[place % len(groups) :][:1] if few else groups:
-                    values = [
-                        value
-                        for value in group
-                        if not _same(value, _value(base, option)) and value != _default(operation, option)
-                    ]
+                    others = (value for value in group if not _same(value, _value(base, option)))
+                    values = [value for value in others if value != _default(operation, option)]
                     where = name if kind is None else f"{name}, {kind}"
                     if not values or _excused(operation, where, option, values[0]):
                         continue
@@ -314,10 +305,8 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
 
 def _excused(operation: str, where: str, option: str, value: Any) -> bool:
     place = f"{operation}: {where}"
-    return any(
-        option == name and str(value) in values.split("|") and re.search(pattern, place)
-        for (name, values), (pattern, _) in SILENT.items()
-    )
+    silent = ((values, pattern) for (name, values), (pattern, _) in SILENT.items() if name == option)
+    return any(str(value) in values.split("|") and re.search(pattern, place) for values, pattern in silent)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
 """What the paper prints beside the certified numbers: one number from every question, and what it rests on."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,10 +67,8 @@ def test_how_many_records_the_paper_s_rule_accuses_is_said_and_few_are_warned_of
     few = {"members": ["x"] * 9 + ["y"] * 291, "nonmembers": ["y"] * 300}
     many = {"members": ["x"] * 270 + ["y"] * 30, "nonmembers": ["y"] * 300}
 
-    answers = [
-        asked("metrics", **body, metrics=["precision", "npv", "accuracy"], min_positive_share=0.0)["metrics"]
-        for body in (few, many)
-    ]
+    names = {"metrics": ["precision", "npv", "accuracy"], "min_positive_share": 0.0}
+    answers = [asked("metrics", **body, **names)["metrics"] for body in (few, many)]
 
     (precise, npv, accurate), (sure, *_) = answers
     assert precise["paper_records"] == sure["paper_records"] == 200  # a third
@@ -87,14 +84,8 @@ def test_how_many_records_the_paper_s_rule_accuses_is_said_and_few_are_warned_of
 def test_where_nothing_was_seen_the_paper_s_risk_is_null(kind: str) -> None:
     gap = {"members": [*A.tolist(), 30.0], "nonmembers": B.tolist()}
 
-    answer = asked(
-        "individual-risk",
-        **gap,
-        targets=[0.2, 15.0, 400.0],
-        prior=0.1,
-        metric="accuracy",
-        estimator={"kind": kind},
-    )["records"]
+    asks = {"targets": [0.2, 15.0, 400.0], "prior": 0.1, "metric": "accuracy", "estimator": {"kind": kind}}
+    answer = asked("individual-risk", **gap, **asks)["records"]
 
     assert [each is None for each in answer["paper_signed_risk"]] == [False, True, True]
     assert answer["paper_lower"][1:] == [-1.0, -1.0]
@@ -103,10 +94,8 @@ def test_where_nothing_was_seen_the_paper_s_risk_is_null(kind: str) -> None:
 
 
 def test_an_interval_of_slices_of_these_records_is_not_called_proven() -> None:
-    by_slices, by_label = (
-        asked("individual-risk", **SAMPLES[sample], estimator={"kind": "histogram"})["paper"]
-        for sample in ("numbers", "categories")
-    )
+    ask = partial(asked, "individual-risk", estimator={"kind": "histogram"})
+    by_slices, by_label = (ask(**SAMPLES[sample])["paper"] for sample in ("numbers", "categories"))
 
     assert (by_slices["finite_sample"], by_label["finite_sample"]) == (False, True)
     assert "here they span these records" in by_slices["assumes"]
@@ -132,9 +121,8 @@ def test_a_number_of_cells_in_its_former_place_is_taken_with_a_note(operation: s
 def _numbers(answer: Any) -> Any:
     """The answer without what says how it was asked for."""
     if isinstance(answer, dict):
-        return {
-            name: _numbers(each) for name, each in answer.items() if name not in ("warnings", "provenance")
-        }
+        said = {"warnings", "provenance"}
+        return {name: _numbers(each) for name, each in answer.items() if name not in said}
     return [_numbers(each) for each in answer] if isinstance(answer, list) else answer
 
 
@@ -145,9 +133,8 @@ def test_the_answer_says_which_rule_chose_the_bandwidth() -> None:
     paper = asked("advantage", **asks)["paper"]
     risk = asked("individual-risk", **asks)["paper"]
 
-    spreads = [
-        min(side.std(ddof=1), np.subtract(*np.quantile(side, [0.75, 0.25])) / 1.349) for side in (A, B)
-    ]
+    ranges = (np.subtract(*np.quantile(side, [0.75, 0.25])) / 1.349 for side in (A, B))
+    spreads = [min(side.std(ddof=1), each) for side, each in zip((A, B), ranges, strict=True)]
     expected = [0.9 * s * len(side) ** -0.2 for s, side in zip(spreads, (A, B), strict=True)]
     assert risk["bandwidth"] == pytest.approx(expected, rel=1e-3)  # a grid stands for the records
     rule = "0.9 min(s, IQR/1.349) n^(-1/5) (Silverman 1986, equation 3.31; not SciPy's rule of this name)"

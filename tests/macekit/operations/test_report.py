@@ -1,7 +1,5 @@
 """``/v1/report`` is the answers it is made of, and what its pictures are drawn from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,12 +20,8 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {
-    "prior": 0.3,
-    "confidence": 0.9,
-    "max_advantage": 0.1,
-    "seed": 3,
-    "claimed_epsilon": 1.0,
-}
+    "prior": 0.3, "confidence": 0.9, "max_advantage": 0.1, "seed": 3, "claimed_epsilon": 1.0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
@@ -50,19 +44,10 @@ def test_the_result_is_the_answer_of_advantage_and_the_whole_is_as_described(kin
     assert found["sentence"] == found["result"]["sentence"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"),
-    [
-        ("scores", ["groups", "units"]),
-        ("scores", []),
-        ("integers", ["groups"]),
-        ("text", ["units"]),
-        ("vectors", ["groups"]),
-        ("vectors", ["units"]),
-        ("text", ["groups", "units"]),
-        ("integers", []),
-    ],
-)
+@pytest.mark.parametrize(("kind", "more"), [
+    ("scores", ["groups", "units"]), ("scores", []), ("integers", ["groups"]), ("text", ["units"]),
+    ("vectors", ["groups"]), ("vectors", ["units"]), ("text", ["groups", "units"]), ("integers", []),
+])  # fmt: skip
 def test_the_risk_is_that_of_individual_risk(kind: str, more: list[str]) -> None:
     given = SAMPLES[kind]
     n = len(given["members"]) + len(given["nonmembers"])
@@ -82,14 +67,11 @@ def test_the_risk_is_that_of_individual_risk(kind: str, more: list[str]) -> None
 @pytest.mark.parametrize("ends", [(-1, 2**63), (2**64, 2**70), (-(2**70), 10**30)])
 def test_integers_of_any_size_are_read_as_the_floats_near_them_where_so_asked(ends: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
-    steps = [
-        [ends[0] + k * (ends[1] - ends[0]) // 40 for k in rng.integers(0, 41, 60).tolist()] for _ in "ab"
-    ]
+    places = (rng.integers(0, 41, 60).tolist() for _ in "ab")
+    steps = [[ends[0] + k * (ends[1] - ends[0]) // 40 for k in each] for each in places]
     more = {"query": "continuous", "groups": ["a", "b"] * 60, "units": [i // 2 for i in range(120)]}
-    whole, fractions = (
-        dict(zip(("members", "nonmembers"), sides, strict=True))
-        for sides in (steps, [list(map(float, side)) for side in steps])
-    )
+    kinds = steps, [list(map(float, side)) for side in steps]
+    whole, fractions = (dict(zip(("members", "nonmembers"), sides, strict=True)) for sides in kinds)
 
     for operation, options in (("report", {}), ("individual-risk", {}), ("gate", {"max_group_risk": 0.5})):
         of_whole, of_floats = (asked(operation, {**each, **more, **options}) for each in (whole, fractions))
@@ -116,11 +98,8 @@ def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
 
     found = asked("report", {**SAMPLES[kind], **points})
 
-    assert (
-        bool(found["band"])
-        == (found["result"]["roc"] is not None)
-        == (kind in ("scores", "integers", "counts", "vectors"))
-    )
+    has_curve = found["result"]["roc"] is not None
+    assert bool(found["band"]) == has_curve == (kind in ("scores", "integers", "counts", "vectors"))
     assert bool(found["band"]) == (found["rarest_fpr"] is not None)
     for point in found["band"]:
         assert point["lower"] <= point["tpr"] <= point["upper"]
@@ -140,18 +119,14 @@ def test_a_table_says_the_same_as_json() -> None:
     wanted = asked("report", as_json(members, nonmembers, groups=groups, max_advantage=0.1))
     for source in (wanted["provenance"], wanted["result"]["provenance"]):
         source["options"] |= {"group": "kind", "score": "score"}
-    for answer, names in (
-        (found, ["score", "member", "kind"]),
-        (wanted, ["members", "nonmembers", "groups"]),
-    ):
+    read = (found, ["score", "member", "kind"]), (wanted, ["members", "nonmembers", "groups"])
+    for answer, names in read:
         for source in (answer["provenance"], answer["result"]["provenance"]):
             assert [each["name"] for each in source.pop("columns")] == names
     assert found == wanted
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"), [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})]
-)
+@each_case("kind, more", [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})])
 def test_what_a_kind_of_sample_has_not_is_refused(kind: str, more: dict[str, Any]) -> None:
     found = refused("report", {**SAMPLES[kind], **more})
 
@@ -190,11 +165,8 @@ RARE = np.arange(800) < 200
 HIDDEN = np.random.default_rng(2).random((2, 800))
 """In a rare group members stand above nonmembers, and everywhere else among them."""
 HIDDEN[0, RARE], HIDDEN[1, RARE] = HIDDEN[0, RARE] / 2.0 + 0.5, HIDDEN[1, RARE] / 2.0
-OF_GROUPS: dict[str, Any] = {
-    "members": HIDDEN[0].tolist(),
-    "nonmembers": HIDDEN[1].tolist(),
-    "groups": np.where(np.tile(RARE, 2), "rare", "most").tolist(),
-}
+OF_GROUPS: dict[str, Any] = {"members": HIDDEN[0].tolist(), "nonmembers": HIDDEN[1].tolist()}
+OF_GROUPS["groups"] = np.where(np.tile(RARE, 2), "rare", "most").tolist()
 
 
 def counts_by_group() -> dict[str, Any]:
@@ -237,12 +209,8 @@ def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(rec
 def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_accepted() -> None:
     members, nonmembers = np.random.default_rng(4).normal(size=(2, 4000))
     members[:200] += 9.0
-    body = {
-        "members": members.tolist(),
-        "nonmembers": nonmembers.tolist(),
-        "groups": ["a", "b"] * 4000,
-        "max_group_advantage": 0.5,
-    }
+    body = {"members": members.tolist(), "nonmembers": nonmembers.tolist(), "groups": ["a", "b"] * 4000}
+    body["max_group_advantage"] = 0.5
 
     held, accepted = asked("report", body), asked("report", {**body, "accept_exposure": True})
 
@@ -256,17 +224,13 @@ def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_ac
 
 @each_case(
     "kind, field, question",
-    [
-        ("missing-field", "groups", {**OF_GROUPS, "groups": None, "max_group_advantage": 0.3}),
-        ("out-of-range", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": 1.5}),
-        ("wrong-type", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": "low"}),
-        ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
-        ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
-    ],
+    ("missing-field", "groups", {**OF_GROUPS, "groups": None, "max_group_advantage": 0.3}),
+    ("out-of-range", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": 1.5}),
+    ("wrong-type", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": "low"}),
+    ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
+    ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
 )
-def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
-    kind: str, field: str, question: dict[str, Any]
-) -> None:
+def test_a_limit_on_groups_that_cannot_be_judged_is_refused(kind, field, question) -> None:
     problem = refused("report", question)
 
     assert (problem["kind"], problem["field"]) == (kind, field)

@@ -1,7 +1,5 @@
 """The mean risk in the answers of ``/v1/individual-risk`` and ``/v1/report``: the advantage of the same records."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

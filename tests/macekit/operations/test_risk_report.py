@@ -1,7 +1,5 @@
 """A report of individual risk lists the records most surely exposed, not all there are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -62,9 +60,8 @@ def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_i
 @pytest.mark.slow
 def test_the_rule_is_that_of_the_metrics_question() -> None:
     options = {"prior": 0.1, "seed": 3}
-    metrics = asking.asked("metrics", as_json(*world(500), metrics=["precision", "f_beta"], **options))[
-        "metrics"
-    ]
+    question = as_json(*world(500), metrics=["precision", "f_beta"], **options)
+    metrics = asking.asked("metrics", question)["metrics"]
 
     for each in metrics:
         assert asked(metric=each["name"], top=1, **options)["metric_rule"]["threshold"] == each["threshold"]

@@ -1,7 +1,5 @@
 """``/v1/series`` of one sample whose groups are the steps: their order, and what cannot be a series."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 from estimators import Scores, advantage_series
 from macekit.call import CSV
 from macekit.text import in_order
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(3)
@@ -57,9 +56,8 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
     """On cells of all, which are as fine: the same to a tenth of the width of an interval."""
     answer = asked("series", {**SCORES, "groups": of(LABELS), "max_advantage": 0.5})
     sides = [np.split(np.array(SCORES[side]), 3) for side in ("members", "nonmembers")]
-    own = advantage_series(
-        {str(label): Scores.of(a, b) for label, a, b in zip(LABELS, *sides, strict=True)}, 0.5
-    )
+    steps = {str(label): Scores.of(a, b) for label, a, b in zip(LABELS, *sides, strict=True)}
+    own = advantage_series(steps, 0.5)
 
     assert answer["decision"] is not None
     for step, other in zip(answer["steps"], own.steps, strict=True):
@@ -69,31 +67,25 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
 
 
 CELLS = {"members": [9, 9], "nonmembers": [9, 9]}
-ONE_SHORT = {
-    "by_group": [
-        {"label": 1, "members": [9, 0], "nonmembers": [0, 9]},
-        {"label": 2, "members": [0, 8], "nonmembers": [9, 0]},
-    ]
-}
+FIRST, SECOND = {"members": [9, 0], "nonmembers": [0, 9]}, {"members": [0, 8], "nonmembers": [9, 0]}
+ONE_SHORT = {"by_group": [{"label": 1, **FIRST}, {"label": 2, **SECOND}]}
 VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
 
 
-@pytest.mark.parametrize(
-    ("question", "field", "words"),
-    [
-        (SCORES, "groups", "at least 2 steps"),
-        ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
-        ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
-        (
-            {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
-            "groups",
-            "step 2 has 0 member",
-        ),
-        ({"counts": CELLS}, "groups", "by_group"),
-        ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
-        ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),
-        ({"queries": {"a": SCORES}, "groups": [1]}, "groups", "one or the other"),
-    ],
+@each_case(
+    "question, field, words",
+    (SCORES, "groups", "at least 2 steps"),
+    ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
+    ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
+    (
+        {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
+        "groups",
+        "step 2 has 0 member",
+    ),
+    ({"counts": CELLS}, "groups", "by_group"),
+    ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
+    ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),
+    ({"queries": {"a": SCORES}, "groups": [1]}, "groups", "one or the other"),
 )
 def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, words: str) -> None:
     problem = refused("series", question)

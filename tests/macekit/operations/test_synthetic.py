@@ -1,9 +1,5 @@
 """``/v1/synthetic``: one answer in every format, what is refused, and what the report shows."""
 
-from __future__ import annotations
-
-import csv
-import io
 import json
 from typing import Any
 
@@ -17,7 +13,7 @@ from macekit.reports.saved import recognise, validate_answer
 from macekit.reports.text import text
 from tests.cases import each_case
 from tests.macekit import asking
-from tests.macekit.decoding.support import table_bytes
+from tests.macekit.decoding.support import in_one
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -26,11 +22,9 @@ Table = dict[str, list[Any]]
 
 def people(seed: int, count: int, shift: float = 0.0) -> Table:
     rng = np.random.default_rng(seed)
-    return {
-        "age": (rng.integers(18, 80, count) + shift).tolist(),
-        "income": rng.normal(3.0, 1.0, count).round(4).tolist(),
-        "job": rng.choice(["baker", "judge", "nurse"], count).tolist(),
-    }
+    age, income = rng.integers(18, 80, count) + shift, rng.normal(3.0, 1.0, count).round(4)
+    job = rng.choice(["baker", "judge", "nurse"], count)
+    return {"age": age.tolist(), "income": income.tolist(), "job": job.tolist()}
 
 
 TRAIN, HOLDOUT, SHIFTED, REFERENCE = people(0, 150), people(1, 150), people(2, 150, 12.0), people(3, 150)
@@ -47,19 +41,6 @@ def release(synthetic: Table, holdout: Table = HOLDOUT) -> dict[str, Table]:
     return {"train": TRAIN, "holdout": holdout, "synthetic": synthetic}
 
 
-def in_one(tables: dict[str, Table], media_type: str) -> bytes:
-    """The tables as one, which says of each row to which it belongs."""
-    columns = {name: [value for table in tables.values() for value in table[name]] for name in TRAIN}
-    columns["part"] = [name for name, table in tables.items() for _ in table["age"]]
-    if media_type != CSV:
-        return table_bytes({name: np.array(column) for name, column in columns.items()}, media_type)
-    sink = io.StringIO()
-    writer = csv.writer(sink)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return sink.getvalue().encode()
-
-
 @pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET])
 def test_one_table_says_what_three_tables_say(media_type: str) -> None:
@@ -68,7 +49,7 @@ def test_one_table_says_what_three_tables_say(media_type: str) -> None:
     wanted = ask(tables, **options)
 
     spelled = {name: json.dumps(value) for name, value in options.items()}
-    answer = asking.ask("synthetic", in_one(tables, media_type), media_type, table="part", **spelled)
+    answer = asking.ask("synthetic", in_one(tables, media_type, "part"), media_type, table="part", **spelled)
 
     assert answer["provenance"]["options"].pop("table") == "part"
     assert answer == wanted
@@ -87,9 +68,8 @@ def test_the_answer_is_the_librarys() -> None:
         name: each.score_epsilon for name, each in audit.exposures.items()
     }
     assert audit.split is not None
-    assert [each["name"] for each in answer["split"]["columns"]] == [
-        each.name for each in audit.split.columns
-    ]
+    names = [each["name"] for each in answer["split"]["columns"]]
+    assert names == [each.name for each in audit.split.columns]
 
 
 @pytest.mark.slow
@@ -108,11 +88,8 @@ def test_a_clean_release_passes_its_limits_and_says_what_was_asked() -> None:
     assert answer["decision"] == "pass"
     assert len(answer["queries"]) == 12
     assert all(each["says"] and each["paper"] for each in answer["queries"])
-    assert {each["name"]: each["kind"] for each in answer["provenance"]["columns"]} == {
-        "age": "numbers",
-        "income": "numbers",
-        "job": "categories",
-    }
+    kinds = {each["name"]: each["kind"] for each in answer["provenance"]["columns"]}
+    assert kinds == {"age": "numbers", "income": "numbers", "job": "categories"}
 
 
 def test_without_a_limit_nothing_is_decided() -> None:
@@ -155,10 +132,8 @@ def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
     )
 
     assert (unasked["decision"], unasked["copies"]["judged"]) == ("fail", "unasked")
-    assert [(each["name"], each["decision"]) for each in unasked["limits"]] == [
-        ("advantage", "pass"),
-        ("copies", "fail"),
-    ]
+    outcomes = [(each["name"], each["decision"]) for each in unasked["limits"]]
+    assert outcomes == [("advantage", "pass"), ("copies", "fail")]
     assert "Nobody limited copies" in of_unasked
     assert (accepted["decision"], accepted["copies"]["judged"]) == ("pass", "accepted")
     assert "Copies were accepted: they are no reason to fail here" in of_accepted
@@ -190,34 +165,26 @@ def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
 
 @each_case(
     "tables, options, detail",
-    [
-        ({"train": TRAIN, "holdout": HOLDOUT}, {}, "synthetic: is required and missing"),
-        (release({"weight": [1.0] * 20}), {}, "no column in common"),
-        (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
-        (release({name: [] for name in CLEAN}), {}, "no rows"),
-        (release(CLEAN, FEW), {}, "holdout: got 4 rows, need at least 8"),
-        (
-            {**release(CLEAN), "holdout": TRAIN},
-            {},
-            "holdout: these are the training rows, row for row: nothing tells",
-        ),
-        (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
-        (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
-        (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
-        (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
-        (release(CLEAN), {"max_near_copies_over_holdout": 0.5}, "max_near_copies_over_holdout"),
-        (
-            release(CLEAN),
-            {"max_copies_over_holdout": 0, "accept_copies": True},
-            "accept_copies: max_copies_over",
-        ),
-        (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
-        (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
-    ],
+    ({"train": TRAIN, "holdout": HOLDOUT}, {}, "synthetic: is required and missing"),
+    (release({"weight": [1.0] * 20}), {}, "no column in common"),
+    (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
+    (release({name: [] for name in CLEAN}), {}, "no rows"),
+    (release(CLEAN, FEW), {}, "holdout: got 4 rows, need at least 8"),
+    (
+        {**release(CLEAN), "holdout": TRAIN},
+        {},
+        "holdout: these are the training rows, row for row: nothing tells",
+    ),
+    (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
+    (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
+    (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
+    (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
+    (release(CLEAN), {"max_near_copies_over_holdout": 0.5}, "max_near_copies_over_holdout"),
+    (release(CLEAN), {"max_copies_over_holdout": 0, "accept_copies": True}, "accept_copies: max_copies_over"),
+    (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
+    (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
 )
-def test_what_cannot_be_asked_is_refused_with_what_to_do(
-    tables: dict[str, Table], options: dict[str, Any], detail: str
-) -> None:
+def test_what_cannot_be_asked_is_refused_with_what_to_do(tables, options, detail) -> None:
     answer = ask(tables, **options)
 
     assert answer["status"] in (400, 422)

@@ -6,8 +6,6 @@ completions, chat completions and batches. Samples of lm-evaluation-harness were
 --model dummy --log_samples`), of two texts, by a task of each output type.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -18,9 +16,10 @@ import pytest
 
 import macekit
 from estimators.audits.queries import text
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPZ, Body, Call
-from macekit.operations import perform
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPZ
 from tests.cases import each_case
+from tests.macekit import asking
+from tests.macekit.decoding.support import lines, npz_bytes
 
 SAID = Path(__file__).parent / "said"
 LOGS = [[-0.5, -1.25, -3.0], [-0.25, -2.0], [-4.0]]
@@ -28,18 +27,13 @@ LOGS = [[-0.5, -1.25, -3.0], [-0.25, -2.0], [-4.0]]
 
 
 def ask(body: object, media_type: str = JSON, accept: str = JSON, **query: str) -> Any:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    reply = perform(Call("text", media_type, query=tuple(query.items()), accept=accept), Body.of(data))
+    reply = asking.post("text", body, media_type, accept, **query)
     return json.loads(bytes(reply.body)) if reply.media_type.endswith("json") else bytes(reply.body)
-
-
-def lines(records: list[Any]) -> bytes:
-    return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
 def scored(records: list[Any], query: str = "text_loss", **options: str) -> list[float]:
     """The scores of a file in which nobody says who is a member."""
-    rows = ask(lines(records), NDJSON, CSV, **options)
+    rows = ask(lines(*records), NDJSON, CSV, **options)
     assert not rows.startswith(b"{"), rows
     table = np.genfromtxt(io.BytesIO(rows), delimiter=",", names=True, dtype=None, encoding="utf-8")
     return [float(each) for each in np.atleast_1d(table[query])]
@@ -47,7 +41,7 @@ def scored(records: list[Any], query: str = "text_loss", **options: str) -> list
 
 def refused(record: object, **options: str) -> str:
     """What is said of the second of two texts, or of one that is the first, too."""
-    found = ask(lines([record]), NDJSON, CSV, **options)
+    found = ask(lines(record), NDJSON, CSV, **options)
     problem = json.loads(found) if isinstance(found, bytes) else found
     assert (problem["status"], problem["index"]) == (422, 0)
     assert problem["detail"].startswith("line 1: ")
@@ -67,31 +61,18 @@ def of_prompt(logs: list[float], *others: dict[str, Any]) -> list[Any]:
 
 
 def completion(*choices: list[float | None], prompt: int | None = None) -> dict[str, Any]:
-    made = [
-        {
-            "index": place,
-            "text": "",
-            "finish_reason": "length",
-            "logprobs": {"tokens": [], "token_logprobs": logs},
-        }
-        for place, logs in enumerate(choices)
-    ]
-    usage = (
-        {}
-        if prompt is None
-        else {"usage": {"prompt_tokens": prompt, "completion_tokens": 1, "total_tokens": 9}}
-    )
+    rest = {"text": "", "finish_reason": "length"}
+    told = [{"tokens": [], "token_logprobs": logs} for logs in choices]
+    made = [{"index": place, **rest, "logprobs": each} for place, each in enumerate(told)]
+    counted = {"prompt_tokens": prompt, "completion_tokens": 1, "total_tokens": 9}
+    usage = {} if prompt is None else {"usage": counted}
     return {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m", "choices": made, **usage}
 
 
 def chat(logs: list[float]) -> dict[str, Any]:
     content = [{"token": "a", "logprob": each, "bytes": [97], "top_logprobs": []} for each in logs]
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": "a"},
-        "logprobs": {"content": content, "refusal": None},
-        "finish_reason": "stop",
-    }
+    message, logprobs = {"role": "assistant", "content": "a"}, {"content": content, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": "stop"}
     return {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
@@ -134,10 +115,8 @@ def test_the_prompts_own_token_is_told_from_the_likeliest_where_that_is_certain(
     far = of_prompt([-2.0, -3.0], best, {})
     near = [None, {"7": {"logprob": -2.0, "rank": 2}, **best}, {"8": {"logprob": -3.0, "rank": 1}}]
     turned = [None, {**best, "7": {"logprob": -2.0, "rank": 2}}, {"8": {"logprob": -3.0, "rank": 1}}]
-    named = {
-        "prompt_token_ids": [1, 7, 8],
-        "prompt_logprobs": [None, {**best, **near[1]}, {**near[2], **best}],
-    }
+    both = [None, {**best, **near[1]}, {**near[2], **best}]
+    named = {"prompt_token_ids": [1, 7, 8], "prompt_logprobs": both}
 
     for record in (*({"prompt_logprobs": each} for each in (far, near, turned)), named):
         assert scored([record]) == [-2.5]
@@ -178,20 +157,17 @@ def test_a_layout_that_was_named_is_not_read_as_another() -> None:
     record = completion([None, -1.0], prompt=2)
 
     assert "choices: logprobs.content is missing" in refused(record, layout="chat")
-    assert "prompt_logprobs: is missing; ask with prompt_logprobs=0" in refused(
-        record, layout="prompt_logprobs"
-    )
-    assert ask(lines([record]), NDJSON, CSV, layout="vllm")["type"] == "urn:mace:problem:unknown-name"
+    said = refused(record, layout="prompt_logprobs")
+    assert "prompt_logprobs: is missing; ask with prompt_logprobs=0" in said
+    assert ask(lines(record), NDJSON, CSV, layout="vllm")["type"] == "urn:mace:problem:unknown-name"
 
 
 def test_tokens_that_the_model_wrote_itself_are_worth_a_word() -> None:
     echoed = [completion([None, -1.0], prompt=2)] * 8
     written = [completion([-1.0, -2.0], prompt=3)] * 8
 
-    said = [
-        {each["code"] for each in ask({"members": side, "nonmembers": side})["warnings"]}
-        for side in (echoed, written, [chat([-1.0])] * 8)
-    ]
+    answers = (ask({"members": side, "nonmembers": side}) for side in (echoed, written, [chat([-1.0])] * 8))
+    said = [{each["code"] for each in answer["warnings"]} for answer in answers]
 
     assert ["generated_tokens" in codes for codes in said] == [False, True, True]
 
@@ -217,11 +193,8 @@ def test_samples_of_lm_eval_have_the_log_likelihood_over_the_bytes_of_the_text(t
 
 def test_samples_of_several_continuations_or_of_none_are_refused() -> None:
     choices = json.loads((SAID / "lm_eval_multiple_choice.jsonl").read_text().splitlines()[0])
-    written = {
-        **choices,
-        "resps": [["a text that was generated"]],
-        "arguments": {"gen_args_0": {"arg_0": "x"}},
-    }
+    made = {"resps": [["a text that was generated"]], "arguments": {"gen_args_0": {"arg_0": "x"}}}
+    written = {**choices, **made}
 
     said = refused(choices)
     assert "resps: got 2 continuations, need one; log samples of a task whose output_type is" in said
@@ -229,12 +202,6 @@ def test_samples_of_several_continuations_or_of_none_are_refused() -> None:
 
 
 # --- arrays ---------------------------------------------------------------------------------------------------
-
-
-def npz(**arrays: Any) -> bytes:
-    sink = io.BytesIO()
-    np.savez(sink, **arrays)
-    return sink.getvalue()
 
 
 def padded(rows: list[list[float]]) -> np.ndarray:
@@ -248,7 +215,7 @@ MEMBER = [True, False, True]
 RAGGED = {"logprobs": np.concatenate(LOGS), "lengths": np.array([3, 2, 1]), "member": np.array(MEMBER)}
 
 
-@each_case("body", [npz(**RAGGED), npz(logprobs=padded(LOGS), member=MEMBER)])
+@each_case("body", [npz_bytes(RAGGED), npz_bytes({"logprobs": padded(LOGS), "member": MEMBER})])
 def test_arrays_hold_a_row_a_text_or_all_tokens_and_their_lengths(body: bytes) -> None:
     table = ask(body, NPZ, CSV).decode().splitlines()
 
@@ -259,7 +226,8 @@ def test_arrays_hold_a_row_a_text_or_all_tokens_and_their_lengths(body: bytes) -
 def test_arrays_beside_the_tokens_are_cut_alike() -> None:
     means, deviations = np.full(6, -2.0), np.arange(1.0, 7.0)
 
-    table = ask(npz(**RAGGED, mean=means, std=deviations, text=np.array(["a", "b", "c"])), NPZ, CSV).decode()
+    beside = {"mean": means, "std": deviations, "text": np.array(["a", "b", "c"])}
+    table = ask(npz_bytes(RAGGED | beside), NPZ, CSV).decode()
 
     expected = text.minkpp(LOGS, np.split(means, [3, 5]), np.split(deviations, [3, 5]))
     found = [row.split(",") for row in table.splitlines()]
@@ -269,20 +237,15 @@ def test_arrays_beside_the_tokens_are_cut_alike() -> None:
 
 @each_case(
     "arrays, said",
-    [
-        ({"scores": np.ones(3)}, "logprobs: no array has this name"),
-        (
-            {"logprobs": np.ones(3)},
-            "need a row for each text, padded with NaN; or all tokens in one dimension",
-        ),
-        ({**RAGGED, "lengths": np.array([3, 2])}, "lengths: need a whole number for each text, 6 in all"),
-        ({**RAGGED, "lengths": np.array([5, 2, -1])}, "lengths: need a whole number for each text, 6 in all"),
-        ({**RAGGED, "member": np.array([1, 0])}, "there are 3 texts, and an array of another length"),
-        ({"logprobs": np.array([[1, None]], dtype=object)}, "mace never opens one"),
-    ],
+    ({"scores": np.ones(3)}, "logprobs: no array has this name"),
+    ({"logprobs": np.ones(3)}, "need a row for each text, padded with NaN; or all tokens in one dimension"),
+    ({**RAGGED, "lengths": np.array([3, 2])}, "lengths: need a whole number for each text, 6 in all"),
+    ({**RAGGED, "lengths": np.array([5, 2, -1])}, "lengths: need a whole number for each text, 6 in all"),
+    ({**RAGGED, "member": np.array([1, 0])}, "there are 3 texts, and an array of another length"),
+    ({"logprobs": np.array([[1, None]], dtype=object)}, "mace never opens one"),
 )
 def test_arrays_that_are_none_of_texts_are_refused(arrays: dict[str, Any], said: str) -> None:
-    assert said in ask(npz(**arrays), NPZ)["detail"]
+    assert said in ask(npz_bytes(arrays), NPZ)["detail"]
 
 
 # --- every door -----------------------------------------------------------------------------------------------
@@ -306,15 +269,15 @@ def test_lines_arrays_and_a_request_have_one_answer_here_and_in_python(tmp_path:
     for name, logs in sides.items():
         files[name] = tmp_path / f"{name}.npy"
         np.save(files[name], padded_to(logs, 9))
-    (tmp_path / "both.jsonl").write_bytes(lines(records))
-    archive = npz(logprobs=np.concatenate(every), lengths=[*map(len, every)], member=member)
+    (tmp_path / "both.jsonl").write_bytes(lines(*records))
+    arrays = {"logprobs": np.concatenate(every), "lengths": [*map(len, every)], "member": member}
 
     wanted = ask({**sides, "max_advantage": 0.2})
 
     assert wanted["decision"] == "fail"
     for found in (
-        ask(lines(records), NDJSON, max_advantage="0.2"),
-        ask(archive, NPZ, max_advantage="0.2"),
+        ask(lines(*records), NDJSON, max_advantage="0.2"),
+        ask(npz_bytes(arrays), NPZ, max_advantage="0.2"),
         macekit.audit_text(**sides, max_advantage=0.2).answer,
         macekit.audit_text(
             *([np.array(each) for each in sides[name]] for name in sides), max_advantage=0.2
@@ -333,17 +296,16 @@ def padded_to(rows: list[list[float]], width: int) -> np.ndarray:
 def test_members_may_be_told_by_a_field_of_any_name_and_value() -> None:
     records = [{"split": "seen" if k % 2 else "other", "logprobs": [-1.0 - k]} for k in range(20)]
 
-    found = ask(lines(records), NDJSON, member="split=seen")
+    found = ask(lines(*records), NDJSON, member="split=seen")
 
     assert found["provenance"]["n_members"] == found["provenance"]["n_nonmembers"] == 10
-    assert "member: row 0 is none of 1/0, true/false" in ask(lines(records), NDJSON)["detail"]
-    assert (
-        "a field that was named: is asked for" in ask(lines(records), NDJSON, member="secret_name")["detail"]
-    )
+    assert "member: row 0 is none of 1/0, true/false" in ask(lines(*records), NDJSON)["detail"]
+    unknown = ask(lines(*records), NDJSON, member="secret_name")
+    assert "a field that was named: is asked for" in unknown["detail"]
 
 
 def test_what_is_not_said_is_asked_for() -> None:
-    assert "member: no record says who is a member" in ask(lines(LOGS), NDJSON)["detail"]
+    assert "member: no record says who is a member" in ask(lines(*LOGS), NDJSON)["detail"]
     assert "nonmembers: is required" in ask({"members": LOGS})["detail"]
     assert "members: need a list" in ask({"members": {"a": 1}, "nonmembers": LOGS})["detail"]
     assert "how: it goes with by" in ask({"members": LOGS, "nonmembers": LOGS, "how": "max"})["detail"]
@@ -354,22 +316,21 @@ def test_the_table_carries_the_verdict_and_no_formula() -> None:
 
     records = [{"id": f"=x{k}", "member": k < 10, "logprobs": [-1.0 - k]} for k in range(20)]
 
-    with pa.ipc.open_stream(ask(lines(records), NDJSON, ARROW, max_advantage="0.1")) as reader:
+    with pa.ipc.open_stream(ask(lines(*records), NDJSON, ARROW, max_advantage="0.1")) as reader:
         table = reader.read_all()
 
     content = json.loads(table.schema.metadata[b"mace"])
-    assert content["decision"] == ask(lines(records), NDJSON, max_advantage="0.1")["decision"] == "fail"
+    assert content["decision"] == ask(lines(*records), NDJSON, max_advantage="0.1")["decision"] == "fail"
     assert table["id"].to_pylist() == [each["id"] for each in records]
-    assert ask(lines(records), NDJSON, CSV).decode().splitlines()[1].startswith('"\'=x0",')
+    assert ask(lines(*records), NDJSON, CSV).decode().splitlines()[1].startswith('"\'=x0",')
 
 
 def test_ids_of_every_size_are_copied_and_a_side_is_told_once() -> None:
     ids: list[Any] = [2**70, 1, 2**60, 0.5]
     records = [{"id": each, "member": True, "logprobs": [-1.0]} for each in ids]
 
-    whole, mixed = (
-        ask(lines(part), NDJSON, CSV).decode().splitlines() for part in (records[:2], records[2:])
-    )
+    parts = records[:2], records[2:]
+    whole, mixed = (ask(lines(*part), NDJSON, CSV).decode().splitlines() for part in parts)
     sides = (
         ask({"members": records, "nonmembers": records, "keep": ["member"]}, accept=CSV).decode().splitlines()
     )
@@ -378,5 +339,5 @@ def test_ids_of_every_size_are_copied_and_a_side_is_told_once() -> None:
     assert [float(row.split(",")[0]) for row in mixed[1:]] == [2.0**60, 0.5]
     assert sides[0] == '"id","member","text_loss","mink"'
     assert [row.split(",")[1] for row in sides[1:]] == ["true"] * 4 + ["false"] * 4
-    half = ask(lines([{"id": "\ud800", "logprobs": [-1.0]}]), NDJSON, CSV)
+    half = ask(lines({"id": "\ud800", "logprobs": [-1.0]}), NDJSON, CSV)
     assert half["type"] == "urn:mace:problem:malformed-body"

@@ -1,9 +1,5 @@
 """``/v1/unlearning``: the same answer from every door, its report, and what it refuses."""
 
-from __future__ import annotations
-
-import csv
-import io
 from typing import Any
 
 import numpy as np
@@ -14,6 +10,7 @@ from estimators.audits.unlearning import NOT_COVERED, audit_unlearning
 from macekit.call import CSV, HTML, MARKDOWN, NDJSON
 from tests.cases import each_case
 from tests.macekit.asking import asked, post, refused
+from tests.macekit.decoding.support import in_one
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -28,17 +25,6 @@ BESIDE: dict[str, Any] = BODY | {
     name: side | {"retrained": scores}
     for (name, side), scores in zip((("forgotten", FORGOTTEN), ("unseen", UNSEEN)), AGAIN, strict=True)
 }
-
-
-def in_one(body: dict[str, Any]) -> bytes:
-    """The tables as one CSV."""
-    names = [each for each in ("forgotten", "unseen", "retained") if each in body]
-    sink = io.StringIO()
-    writer = csv.writer(sink)
-    writer.writerow(["table", *body["forgotten"]])
-    for name in names:
-        writer.writerows((name, *row) for row in zip(*body[name].values(), strict=True))
-    return sink.getvalue().encode()
 
 
 def numbers(answer: dict[str, Any]) -> dict[str, Any]:
@@ -116,24 +102,22 @@ def test_the_report_has_its_picture_and_says_what_a_pass_is_not(body: dict[str, 
 
 @each_case(
     "change, kind, words",
-    [
-        ({"unseen": {"score": [1, 2, 3]}, "id": None}, "too-few-records", "unseen: got 3"),
-        ({"unseen": {"loss": [1.0] * 9}, "id": None}, "missing-field", "score: unseen has no column"),
-        ({"id": "person"}, "missing-field", "id: forgotten has no column"),
-        ({"retrained": "again"}, "missing-field", "retrained: forgotten has no column"),
-        ({"score": "id"}, "wrong-type", "holds no numbers"),
-        ({"forgotten": LARGE, "unseen": LARGE, "id": None}, "bad-records", "are one float"),
-        ({"max_advantage": -0.1}, "out-of-range", "max_advantage"),
-        ({"forgotten": {"a": [1], "b": [2]}, "id": None}, "missing-field", "2 columns of forgotten could be"),
-        ({"unseen": None}, "missing-field", "unseen: is required"),
-        ({"holdout": UNSEEN}, "unknown-field", "a field is not known; known are"),
-        (
-            {"forgotten": {"score": [2] * 9}, "unseen": {"score": [2] * 9}, "id": None},
-            "bad-records",
-            "are equal, so they tell nothing",
-        ),
-        ({"forgotten": {"score": [None, *range(9)]}, "id": None}, "bad-records", "row 0 of forgotten"),
-    ],
+    ({"unseen": {"score": [1, 2, 3]}, "id": None}, "too-few-records", "unseen: got 3"),
+    ({"unseen": {"loss": [1.0] * 9}, "id": None}, "missing-field", "score: unseen has no column"),
+    ({"id": "person"}, "missing-field", "id: forgotten has no column"),
+    ({"retrained": "again"}, "missing-field", "retrained: forgotten has no column"),
+    ({"score": "id"}, "wrong-type", "holds no numbers"),
+    ({"forgotten": LARGE, "unseen": LARGE, "id": None}, "bad-records", "are one float"),
+    ({"max_advantage": -0.1}, "out-of-range", "max_advantage"),
+    ({"forgotten": {"a": [1], "b": [2]}, "id": None}, "missing-field", "2 columns of forgotten could be"),
+    ({"unseen": None}, "missing-field", "unseen: is required"),
+    ({"holdout": UNSEEN}, "unknown-field", "a field is not known; known are"),
+    (
+        {"forgotten": {"score": [2] * 9}, "unseen": {"score": [2] * 9}, "id": None},
+        "bad-records",
+        "are equal, so they tell nothing",
+    ),
+    ({"forgotten": {"score": [None, *range(9)]}, "id": None}, "bad-records", "row 0 of forgotten"),
 )
 def test_what_cannot_be_used_is_refused(change: dict[str, Any], kind: str, words: str) -> None:
     body = {name: value for name, value in (BODY | change).items() if value is not None}

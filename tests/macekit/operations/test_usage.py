@@ -1,23 +1,19 @@
 """``usage`` over every door: one answer, its report, and what it refuses."""
 
-from __future__ import annotations
-
-import io
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import macekit
 from estimators.audits.usage import dataset_use
 from macekit import MaceProblem
-from macekit.call import CSV, HTML, JSON, MARKDOWN, PARQUET, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV, HTML, MARKDOWN, PARQUET
 from tests.cases import refusals
+from tests.macekit import asking
+from tests.macekit.decoding.support import in_one
 
 RNG = np.random.default_rng(8)
 GROUPS = {
@@ -29,30 +25,22 @@ TABLES = {name: {"loss": (-scores).tolist()} for name, scores in GROUPS.items()}
 QUESTION = {"max_share": 0.1, "direction": "low", "seed": 3}
 
 
-def asked(body: bytes, media_type: str = JSON, accept: str = JSON, **query: str) -> Any:
-    reply = perform(Call("usage", media_type, accept=accept, query=tuple(query.items())), Body.of(body))
-    assert reply.status == 200, bytes(reply.body)
-    return json.loads(bytes(reply.body)) if accept == JSON else bytes(reply.body).decode()
+asked = partial(asking.asked, "usage")
 
 
 @pytest.mark.slow
 def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
     own = dataset_use(*GROUPS.values(), max_share=0.1, direction="high", seed=3)
     lines = [f"{-score},{name}" for name, scores in GROUPS.items() for score in scores]
-    frame = pa.table(
-        {"loss": [float(line.split(",")[0]) for line in lines]}
-        | {"which": [line.split(",")[1] for line in lines]}
-    )
-    sink = io.BytesIO()
-    pq.write_table(frame, sink)
+    parquet = in_one({name: {"loss": -scores} for name, scores in GROUPS.items()}, PARQUET, "which")
     for name, scores in GROUPS.items():
         (tmp_path / f"{name}.csv").write_text("loss\n" + "".join(f"{-score}\n" for score in scores))
     texts = {name: str(value) for name, value in QUESTION.items()}
 
     answers = [
-        asked(json.dumps(TABLES | QUESTION).encode()),
+        asked(TABLES | QUESTION),
         asked("\n".join(["loss,which", *lines]).encode(), CSV, table="which", **texts),
-        asked(sink.getvalue(), PARQUET, table="which", score="loss", **texts),
+        asked(parquet, PARQUET, table="which", score="loss", **texts),
         macekit.usage(*(-each for each in GROUPS.values()), **QUESTION),
         macekit.usage(*(tmp_path / f"{name}.csv" for name in GROUPS), **QUESTION),
     ]
@@ -67,7 +55,7 @@ def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
-    posted = json.dumps(TABLES | QUESTION | {"max_share": 0.6}).encode()
+    posted = TABLES | QUESTION | {"max_share": 0.6}
 
     text, page = asked(posted, accept=MARKDOWN), asked(posted, accept=HTML)
 
@@ -82,8 +70,7 @@ def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
 def test_no_mixture_has_no_interval_on_its_page() -> None:
     odd = {**TABLES, "candidates": {"loss": [*TABLES["candidates"]["loss"], *[9.0] * 60]}}
 
-    answer = asked(json.dumps(odd | QUESTION).encode())
-    text = asked(json.dumps(odd | QUESTION).encode(), accept=MARKDOWN)
+    answer, text = asked(odd | QUESTION), asked(odd | QUESTION, accept=MARKDOWN)
 
     assert (answer["is_mixture"], answer["decision"]) == (False, "inconclusive")
     assert "no mixture" in text
@@ -92,13 +79,9 @@ def test_no_mixture_has_no_interval_on_its_page() -> None:
 
 @pytest.mark.slow
 def test_passages_of_a_document_count_once() -> None:
-    six = {
-        name: {
-            "loss": np.repeat(table["loss"], 6),
-            "document": np.repeat([f"{name}{i}" for i in range(len(table["loss"]))], 6),
-        }
-        for name, table in TABLES.items()
-    }
+    documents = {name: [f"{name}{i}" for i in range(len(table["loss"]))] for name, table in TABLES.items()}
+    whole = {name: table | {"document": documents[name]} for name, table in TABLES.items()}
+    six = {name: {of: np.repeat(column, 6) for of, column in table.items()} for name, table in whole.items()}
 
     answer = macekit.usage(*six.values(), unit="document", direction="low")
 
@@ -122,22 +105,17 @@ def test_several_columns_are_combined_and_a_document_is_its_mean_over_every_door
     }
     question = {"score": ["loss", "reference"], "combine": "auto", "unit": "document", "per_unit": "mean"}
     posted = {name: {k: v.tolist() for k, v in table.items()} for name, table in tables.items()} | question
-    own = dataset_use(
-        *(
-            np.column_stack([(table["loss"][::2] + table["loss"][1::2]) / 2, hard[name]])
-            for name, table in tables.items()
-        ),
-        combine="auto",
-    )
+    columns = ([(table["loss"][::2] + table["loss"][1::2]) / 2, hard[name]] for name, table in tables.items())
+    own = dataset_use(*(np.column_stack(each) for each in columns), combine="auto")
 
     answer = macekit.usage(*tables.values(), **question)
-    page = asked(json.dumps(posted).encode(), accept=MARKDOWN)
+    page = asked(posted, accept=MARKDOWN)
 
     assert (answer.score, answer.provenance.query) == ("loss + reference",) * 2
     assert [each.column for each in answer.weights] == ["loss", "reference"]
     assert answer.weights[0].weight < -0.3 < 0.3 < answer.weights[1].weight
     assert answer.share.lower == pytest.approx(own.share.lower, abs=0.01)
-    assert asked(json.dumps(posted).encode())["share"] == dict(answer.share)
+    assert asked(posted)["share"] == dict(answer.share)
     assert "| Score that was read | loss \\+ reference | a combination |" in page
     assert "What each score counts in their combination" in page
     assert macekit.usage(*tables.values(), **question | {"combine": "never"}).weights == []
@@ -151,22 +129,20 @@ LARGE = [2**62 + i for i in range(9)]
 
 test_what_cannot_be_read_is_refused_with_what_to_do = refusals(
     "ask, words",
-    [
-        (with_tables(members={"loss": [1.0] * 7}), "members: got 7 records, need at least 8"),
-        (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
-        (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
-        (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
-        (
-            with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}),
-            "are one float",
-        ),
-        (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
-        (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
-        (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
-        (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
-        (lambda: macekit.usage(*TABLES.values(), combine="always"), "combine: got one column of scores"),
-        (lambda: macekit.usage(*TABLES.values(), combine="some"), "combine: needs to be"),
-        (lambda: macekit.usage(*TABLES.values(), per_unit="mean"), "per_unit: got no units"),
-    ],
+    (with_tables(members={"loss": [1.0] * 7}), "members: got 7 records, need at least 8"),
+    (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
+    (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
+    (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
+    (
+        with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}),
+        "are one float",
+    ),
+    (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
+    (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
+    (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
+    (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
+    (lambda: macekit.usage(*TABLES.values(), combine="always"), "combine: got one column of scores"),
+    (lambda: macekit.usage(*TABLES.values(), combine="some"), "combine: needs to be"),
+    (lambda: macekit.usage(*TABLES.values(), per_unit="mean"), "per_unit: got no units"),
     error=MaceProblem,
 )

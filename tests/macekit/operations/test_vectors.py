@@ -1,7 +1,5 @@
 """Vectors: every question that is asked of one number a record is answered, and what cannot be is refused by name."""
 
-from __future__ import annotations
-
 import csv
 from typing import Any
 
@@ -62,17 +60,12 @@ def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it
 
     found = asked("metrics", {**BODY, "prior": 0.3, "seed": 2, "metrics": ["precision"]})
 
-    assert (found["metrics"][0]["lower"], found["metrics"][0]["upper"]) == (
-        best.interval.lower,
-        best.interval.upper,
-    )
+    first = found["metrics"][0]
+    assert (first["lower"], first["upper"]) == (best.interval.lower, best.interval.upper)
     assert found["learned_score"] == {
-        "learner": learned.learner,
-        "n_taught": 96,
-        "n_members": 72,
-        "n_nonmembers": 72,
+        "learner": learned.learner, "n_taught": 96, "n_members": 72, "n_nonmembers": 72,
         "sentence": learned.caution.message,
-    }
+    }  # fmt: skip
     assert found["provenance"]["n_members"] == N  # what was posted
 
 
@@ -87,9 +80,8 @@ def test_risk_returns_the_learned_score_of_every_record() -> None:
     assert first["n_members"] + second["n_members"] == N
     assert cells["cells"]["kind"] == "halves"
     sizes = [len(part["cuts"]) + 1 for part in cells["cells"]["parts"]]
-    for score, half, cell in zip(
-        records["learned_score"], records["learned_half"], records["cell"], strict=True
-    ):
+    learned = (records[name] for name in ("learned_score", "learned_half", "cell"))
+    for score, half, cell in zip(*learned, strict=True):
         cuts = cells["cells"]["parts"][half]["cuts"]
         assert cell == half * sizes[0] + np.searchsorted(cuts, score, side="right")
     assert sum(sizes) == len(cells["members"])
@@ -129,9 +121,7 @@ def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("operation", "dimension", "estimator", "reading"), READINGS)
-def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
-    operation: str, dimension: int, estimator: dict[str, Any], reading: Kernel | EqualWidth
-) -> None:
+def test_u_n_and_w_n_of_vectors_are_those_of_the_library(operation, dimension, estimator, reading) -> None:
     sides = MEMBERS[:, :dimension], NONMEMBERS[:, :dimension]
     expected = algorithm_1(Scores.of(*sides), 0.5, 0.95, reading)
 
@@ -141,12 +131,9 @@ def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
 
     paper = found.get("result", found)["paper"]
     assert (paper["statistic"], paper["estimate"], paper["lower"], paper["upper"], paper["null_level"]) == (
-        expected.statistic,
-        expected.value,
-        expected.interval.lower,
-        expected.interval.upper,
+        expected.statistic, expected.value, expected.interval.lower, expected.interval.upper,
         expected.null_level,
-    )
+    )  # fmt: skip
 
 
 def test_bins_are_those_of_the_boxes_too() -> None:

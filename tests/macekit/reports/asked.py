@@ -1,7 +1,5 @@
 """Real answers of every operation: what a report is made of."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

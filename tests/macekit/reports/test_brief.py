@@ -1,7 +1,5 @@
 """The brief form of an answer: what a pipeline reads, and from which a run goes on. Sizes: tests/goldens."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The model card section, and metadata that is read as YAML."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -45,12 +43,9 @@ def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> N
 
     found = metadata(render(operation, answer, CARD).decode())
 
-    assert found[0] == {
-        "type": "mace_decision",
-        "name": "Decision",
-        "value": answer["result"]["verdict"]["decision"],
-        "args": found[1]["args"],
-    }
+    decision = answer["result"]["verdict"]["decision"]
+    named = {"type": "mace_decision", "name": "Decision", "value": decision}
+    assert found[0] == named | {"args": found[1]["args"]}
     resolution = answer["result"]["advantage"]["resolution"]
     args = {"prior": 0.1, "confidence": 0.95, "resolution": resolution, "max_advantage": 0.81}
     assert all(args.items() <= each["args"].items() for each in found)

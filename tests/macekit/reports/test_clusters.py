@@ -1,7 +1,5 @@
 """What clusters cost stands on the first screen of every form of a report."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -62,10 +60,8 @@ def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     rng = np.random.default_rng(0)
     sides = {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}
 
-    page, of_clusters = (
-        render("report", found, HTML, Context()).decode()
-        for found in (asked("report", sides), answer("report"))
-    )
+    answers = asked("report", sides), answer("report")
+    page, of_clusters = (render("report", found, HTML, Context()).decode() for found in answers)
 
     assert "Worth independent records" not in page
     assert "name the person as cluster" in page

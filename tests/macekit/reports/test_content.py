@@ -1,7 +1,5 @@
 """What a report says, and in which order."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

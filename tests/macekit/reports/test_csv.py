@@ -1,7 +1,5 @@
 """The long table: every number once for each place it stands at, and no text that a spreadsheet would run."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io
@@ -61,9 +59,7 @@ PAYLOADS = ["a;=cmd|' /C calc'!A0;b", "a\t=1+1", 'a; "=1+1', "a|@SUM(1)", "a;;-1
 
 @pytest.mark.slow
 @each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING), *PAYLOADS])
-def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(
-    name: str,
-) -> None:
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(name) -> None:
     answer = copy.deepcopy(case("report, scores")[1])
     answer["groups"][0]["label"] = name
     answer["sentence"] = f"A sentence. {name}"
@@ -71,9 +67,8 @@ def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_thi
     text = render("report", answer, CSV, Context(name)).decode()
 
     for separator in ";\t,|" if name in PAYLOADS else ",":
-        found = [
-            cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row
-        ]
+        table = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        found = [cell for row in table for cell in row]
         assert name not in PAYLOADS or any(said in cell for cell in found for said in ("1+1", "cmd", "SUM"))
         for cell in found:
             try:
@@ -89,9 +84,8 @@ def test_every_field_is_quoted() -> None:
 
 
 def test_a_command_stands_on_one_line_and_is_still_that_command() -> None:
-    (said,) = [
-        row["text"] for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"
-    ]
+    over_http = [row for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"]
+    (said,) = (row["text"] for row in over_http)
 
     assert said.startswith("curl ")
     assert " -o report.html '" in said or " -o report.html http" in said

@@ -1,7 +1,5 @@
 """Reports hold no clock unless one is asked for: the same question has the same bytes, at every door."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -36,9 +34,7 @@ def posted(service: Running, query: str, accept: str, body: bytes = BODY, form: 
 
 @pytest.mark.slow
 @each_case("accept", REPORTS)
-def test_a_service_answers_with_the_same_bytes_again_and_says_the_time_if_asked(
-    accept: str, service: Running
-) -> None:
+def test_a_service_answers_with_the_same_bytes_again_and_says_the_time_if_asked(accept, service) -> None:
     plain = [posted(service, query, accept).body.decode() for query in ("", "", "?dated=false")]
     dated = [
         posted(service, "?dated=true", accept, *table).body.decode() for table in ((BODY, JSON), (TABLE, CSV))
@@ -65,9 +61,7 @@ def test_what_is_neither_true_nor_false_is_refused(query: str, kind: str, servic
     assert answer.json()["field"] == "dated"
 
 
-def test_the_command_writes_the_same_bytes_again_and_the_time_if_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_the_same_bytes_again_and_the_time_if_asked(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("scores.csv").write_bytes(TABLE)
     for name in ("one", "two", "dated"):

@@ -1,7 +1,5 @@
 """Drawings: inert, small, offline, the same each time, and coloured by the page they stand in."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil
@@ -185,9 +183,8 @@ def test_nothing_that_a_chart_holds_leaves_its_place(place: str) -> None:
     line = {"type": "rule", "color": mean if place == "dash" else "#000000"}
     rule = {"data": rows([{}]), "mark": line, "encoding": {"y": {"value": 3}}}
 
-    root = ET.fromstring(
-        f'<svg xmlns="http://www.w3.org/2000/svg">{draw(chart(word, rule, height=9)).body}</svg>'
-    )
+    body = draw(chart(word, rule, height=9)).body
+    root = ET.fromstring(f'<svg xmlns="http://www.w3.org/2000/svg">{body}</svg>')
 
     assert {element.tag.removeprefix(SPACE) for element in root.iter()} == {"svg", "g", "text", "path"}
     assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]

@@ -187,11 +187,8 @@ DIRECTED = {"floor": "floor", "ceiling": "ceiling"}
 @pytest.mark.slow
 @each_case("name", CASES)
 def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> None:
-    known = {
-        (float(each.given["value"]), each.given.get("data-kind"), str(each.given["data-path"]))
-        for each in document(name).all("data")
-        if each.given["value"]
-    }
+    given = (each.given for each in document(name).all("data") if each.given["value"])
+    known = {(float(each["value"]), each.get("data-kind"), str(each["data-path"])) for each in given}
 
     sentences = [each.text for each in document(name).all("bdi")]
 
@@ -199,10 +196,8 @@ def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> Non
         if said.given.get("class") == "description":
             for spoken in re.findall(r"-?\d+\.\d+(?:e[-+]?\d+)?(?!\d)", said.text.replace(GUESSING, "")):
                 told = any(spoken in sentence for sentence in sentences)
-                near = any(
-                    rounds(spoken, value, None, path) or rounds(spoken, value, DIRECTED.get(kind), path)
-                    for value, kind, path in known
-                )
+                ways = ((value, way, at) for value, kind, at in known for way in (None, DIRECTED.get(kind)))
+                near = any(rounds(spoken, *each) for each in ways)
                 assert told or near, spoken
 
 
@@ -238,10 +233,8 @@ def test_the_document_is_sound(name: str) -> None:
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     for table in root.all("table"):
-        head, *rows = (
-            sum(int(cell.given.get("colspan") or 1) for cell in row.all("th", "td"))
-            for row in table.all("tr")
-        )
+        cells = (row.all("th", "td") for row in table.all("tr"))
+        head, *rows = (sum(int(cell.given.get("colspan") or 1) for cell in row) for row in cells)
         assert set(rows) <= {head}
         assert next(table.all("caption")).text
         assert all(cell.given.get("scope") in {"row", "col"} for cell in table.all("th"))
@@ -278,10 +271,8 @@ def _luminance(colour: str) -> float:
 @each_case("theme", ["light", "dark"])
 @each_case(
     "name, least",
-    [
-        *((each, 4.5) for each in ("ink", "muted", "pass", "fail", "open", "member", "nonmember")),
-        *((each, 3.0) for each in ("threshold", "baseline")),
-    ],
+    *((each, 4.5) for each in ("ink", "muted", "pass", "fail", "open", "member", "nonmember")),
+    *((each, 3.0) for each in ("threshold", "baseline")),
 )
 def test_what_is_read_stands_out_from_its_ground(theme: str, name: str, least: float) -> None:
     light, _, other = STYLE.partition("@media screen and (prefers-color-scheme: dark)")

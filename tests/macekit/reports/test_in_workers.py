@@ -1,7 +1,5 @@
 """Reports and pictures in workers: within their memory, and what makes pixels in no other process."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -16,15 +14,11 @@ from tests.app.running import Answer, Running, running
 LEAST = str(64 * 2**20)
 """The smallest memory limit that may be set."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is limited"),
-]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is limited")
+pytestmark = [pytest.mark.slow, LINUX]
 
 
-def test_a_worker_draws_within_the_least_memory_and_the_server_never_loads_what_makes_pixels(
-    tmp_path: Path,
-) -> None:
+def test_a_worker_draws_within_the_least_memory_and_the_server_never_loads_what_makes_pixels(tmp_path: Path):
     with running(tmp_path, memory_limit=LEAST) as service:
         assert drawn(service, JSON).status == 200
         before = workers(service)

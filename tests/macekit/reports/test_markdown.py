@@ -1,7 +1,5 @@
 """Markdown: tables that line up, and names that are nothing but names."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -31,9 +29,8 @@ def inner(text: str) -> list[tuple[str, str]]:
 def test_every_table_is_read_as_one(name: str) -> None:
     text = rendered(name, MARKDOWN).decode()
 
-    assert blocks(text).count("table_open") == len(
-        re.findall(r"^\| .*\n\| (?:---:?|---) ", text, re.MULTILINE)
-    )
+    heads = re.findall(r"^\| .*\n\| (?:---:?|---) ", text, re.MULTILINE)
+    assert blocks(text).count("table_open") == len(heads)
     assert blocks(text).count("h1") == 0
     assert "html_block" not in blocks(text)
     for run in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
@@ -72,10 +69,8 @@ def test_what_markdown_leaves_alone_is_not_escaped() -> None:
 @pytest.mark.slow
 @each_case("name", CASES)
 def test_no_table_repeats_the_numbers_of_another(name: str) -> None:
-    rows = [
-        set(run.split("\n")[2:])
-        for run in re.findall(r"(?:^\|.*\n?)+", rendered(name, MARKDOWN).decode(), re.M)
-    ]
+    tables = re.findall(r"(?:^\|.*\n?)+", rendered(name, MARKDOWN).decode(), re.M)
+    rows = [set(table.split("\n")[2:]) for table in tables]
 
     assert not [part for part in rows if rows.count(part) > 1 or any(part < other for other in rows)]
 

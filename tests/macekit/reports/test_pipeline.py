@@ -1,7 +1,5 @@
 """What a pipeline reads of a gate: JUnit XML, OpenMetrics, a Markdown summary and one line, all of them inert."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree import ElementTree as ET

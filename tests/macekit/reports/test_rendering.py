@@ -1,7 +1,5 @@
 """One answer, many files: the same each time, small enough to be sent, and refused where there is nothing to draw."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 
@@ -47,9 +45,8 @@ def test_the_same_answer_gives_the_same_bytes(form: str) -> None:
 
     first = render(operation, answer, form, Context("scores.csv", "2026-01-02"))
 
-    assert (
-        render(operation, json.loads(json.dumps(answer)), form, Context("scores.csv", "2026-01-02")) == first
-    )
+    again = json.loads(json.dumps(answer))
+    assert render(operation, again, form, Context("scores.csv", "2026-01-02")) == first
 
 
 @pytest.mark.slow
@@ -121,10 +118,8 @@ def test_what_a_pass_covers_stands_under_it_in_every_form_and_under_nothing_else
     covers = answer["result"]["verdict"]["covers"]
     assert len(covers) >= 3
 
-    pages = [
-        unescape(render(operation, answer, form).decode()).replace("\\", "")
-        for form in (HTML, MARKDOWN, CSV, CARD)
-    ]
+    shown = (render(operation, answer, form).decode() for form in (HTML, MARKDOWN, CSV, CARD))
+    pages = [unescape(each).replace("\\", "") for each in shown]
     failed = render(*case("report, scores"), MARKDOWN).decode()
 
     for page in (*pages, text(operation, answer)):

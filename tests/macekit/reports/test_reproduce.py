@@ -1,7 +1,5 @@
 """What a report says about making its answer again is true: each listing is run, and gives the same answer."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -74,9 +72,7 @@ def body_in(text: str) -> str:
 
 @pytest.mark.slow
 @each_case("name", CSV_QUERIES)
-def test_every_listing_gives_the_same_answer(
-    name: str, scores: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_listing_gives_the_same_answer(name, scores, capsys) -> None:
     operation, options = CSV_QUERIES[name]
     answer = of_scores(operation, options)
     told = listings(operation, answer, "scores.csv")
@@ -120,18 +116,11 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     assert told["In a shell"].startswith("request.json holds\n")
 
 
-@each_case(
-    "source, file",
-    [
-        ("my scores.csv", "'my scores.csv'"),
-        ("$(reboot).csv", "'$(reboot).csv'"),
-        ("a'b.csv", "'a'\"'\"'b.csv'"),
-        ("-rf", "./-rf"),
-        ("a\nb.csv", "scores.csv"),
-        ("a\u202eb.csv", "scores.csv"),
-        ("x" * 100, "scores.csv"),
-    ],
-)
+@each_case("source, file", [
+    ("my scores.csv", "'my scores.csv'"), ("$(reboot).csv", "'$(reboot).csv'"),
+    ("a'b.csv", "'a'\"'\"'b.csv'"), ("-rf", "./-rf"), ("a\nb.csv", "scores.csv"),
+    ("a\u202eb.csv", "scores.csv"), ("x" * 100, "scores.csv"),
+])  # fmt: skip
 def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
     reproduction = Reproduction("report", {"prior": 0.1}, source)
 
@@ -199,9 +188,7 @@ def test_only_what_differs_from_the_usual_is_repeated() -> None:
     assert unusual("report", {**usual, "seed": 7}) == {"seed": 7}
 
 
-def test_a_request_that_was_no_file_is_a_request_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_was_no_file_is_a_request_again(tmp_path, monkeypatch) -> None:
     question = {**SAMPLE, "max_advantage": 0.2, "prior": 0.25}
     answer = asked("report", question)
     told = listings("report", answer)

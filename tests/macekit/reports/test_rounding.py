@@ -1,7 +1,5 @@
 """One rounding rule: what is said of an end holds of it, and a number reads alike wherever it stands on a page."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from fractions import Fraction

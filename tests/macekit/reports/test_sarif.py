@@ -5,8 +5,6 @@ forbids of the objects that are written here. Files were held against the whole 
 written.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -24,12 +22,8 @@ LINE = {"type": "integer", "minimum": 1}
 def closed(required: str, **properties: Any) -> dict[str, Any]:
     """An object with these properties and no other."""
     bag = {"properties": {"type": "object"}}
-    return {
-        "type": "object",
-        "required": required.split(),
-        "properties": {**bag, **properties},
-        "additionalProperties": False,
-    }
+    known = {"required": required.split(), "properties": {**bag, **properties}}
+    return {"type": "object", **known, "additionalProperties": False}
 
 
 RULE = closed(
@@ -62,12 +56,8 @@ RESULT = closed(
         "additionalProperties": {"type": "string"},
     },
 )
-DRIVER = closed(
-    "name rules",
-    name={"type": "string"},
-    version={"type": "string"},
-    rules={"type": "array", "items": RULE, "uniqueItems": True},
-)
+RULES = {"type": "array", "items": RULE, "uniqueItems": True}
+DRIVER = closed("name rules", name={"type": "string"}, version={"type": "string"}, rules=RULES)
 SHAPE = closed(
     "version runs",
     version={"const": "2.1.0"},
@@ -120,18 +110,18 @@ def test_a_severe_exposure_that_no_limit_judges_is_a_warning() -> None:
         members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0
     )
 
-    run = run_of(answer, "scores.csv")
+    run = run_of(answer, "scores.csv", "more.csv")
 
     assert [(each["ruleId"], each["level"]) for each in run["results"]] == [("mace/exposure", "warning")]
+    places = [each["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"][0]["locations"]]
+    assert places == ["scores.csv", "more.csv"]
 
 
 def test_the_same_result_of_another_sample_has_the_same_fingerprint() -> None:
     first, second = asked(**MIXED), asked(**MIXED, confidence=0.9)
 
-    prints = [
-        [each["partialFingerprints"] for each in run_of(answer, place)["results"][:1]]
-        for answer, place in ((first, "a.csv"), (second, "a.csv"), (first, "b.csv"))
-    ]
+    runs = (run_of(*each) for each in ((first, "a.csv"), (second, "a.csv"), (first, "b.csv")))
+    prints = [[each["partialFingerprints"] for each in run["results"][:1]] for run in runs]
 
     assert prints[0] == prints[1] != prints[2]
     assert first["limits"][0]["lower"] != second["limits"][0]["lower"]

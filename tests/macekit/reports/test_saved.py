@@ -1,11 +1,10 @@
 """Kept answers: whose they are, and what is wrong with those that are not whole."""
 
-from __future__ import annotations
-
 import copy
 import json
+import operator
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import pytest
@@ -53,22 +52,12 @@ def test_other_things_are_no_answer(value: object) -> None:
     assert recognise(value) is None
 
 
-def without(*path: str) -> Spoil:
-    def spoil(found: dict[str, Any]) -> None:
-        for name in path[:-1]:
-            found = found[name]
-        del found[path[-1]]
-
-    return spoil
-
-
 def put(value: object, *path: str | int) -> Spoil:
-    def spoil(found: Any) -> None:
-        for name in path[:-1]:
-            found = found[name]
-        found[path[-1]] = value
+    return lambda found: operator.setitem(reduce(operator.getitem, path[:-1], found), path[-1], value)
 
-    return spoil
+
+def without(*path: str) -> Spoil:
+    return lambda found: operator.delitem(reduce(operator.getitem, path[:-1], found), path[-1])
 
 
 def nest(depth: int) -> object:

@@ -1,7 +1,5 @@
 """The marks of an axis, wherever it lies: inside it, round, and told apart by what is written."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

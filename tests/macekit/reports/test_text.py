@@ -1,7 +1,5 @@
 """An answer on one screen: the decision, numbers that line up and hold, the sentence, and every caution."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
@@ -37,9 +35,8 @@ def test_a_number_is_stated_once_and_lines_fit(name: str) -> None:
 
     page = screen(operation, answer)
 
-    stated = [
-        cell.path for table in page.tables for row in table.rows for cell in row if isinstance(cell, Number)
-    ]
+    cells = (cell for table in page.tables for row in table.rows for cell in row)
+    stated = [cell.path for cell in cells if isinstance(cell, Number)]
     assert stated
     repeated = {path for path in stated if stated.count(path) > 1}
     assert not {path for path in repeated if path.endswith(("lower", "upper", "estimate", "tpr"))}
@@ -53,23 +50,14 @@ def test_an_operation_without_a_report_is_shown_by_the_names_of_its_numbers() ->
     answer = {
         "sentence": "It is so.",
         "leak_rate": {"estimate": 0.12345, "lower": 0.12345, "upper": 0.98761, "confidence": 0.95},
-        "cells": 1234,
-        "sorted": True,
-        "weights": [0.1, 0.2],
-        "label": "\u202ex",
+        "cells": 1234, "sorted": True, "weights": [0.1, 0.2], "label": "\u202ex",
         "warnings": [{"code": "a", "message": "Mind this."}],
-    }
+    }  # fmt: skip
 
     assert text("counts", answer).split("\n") == [
-        "Cells   1,234",
-        "Sorted  yes",
-        "",
-        "           Estimate  Lower end  Upper end",
-        "Leak rate    0.1235     0.1234     0.9877",
-        "",
-        "It is so.",
-        "note: Mind this.",
-    ]
+        "Cells   1,234", "Sorted  yes", "", "           Estimate  Lower end  Upper end",
+        "Leak rate    0.1235     0.1234     0.9877", "", "It is so.", "note: Mind this.",
+    ]  # fmt: skip
 
 
 def report_of(table: Table | Figure) -> Report:
@@ -94,9 +82,8 @@ def test_a_curve_is_thinned_out_to_its_ends(curve: Table) -> None:
     assert (table.rows[0], table.rows[-1]) == (curve.rows[0], curve.rows[-1])
     assert table.more == 88
     assert paths(table) < paths(curve)
-    places = [
-        int(row[0].value) for row in table.rows if isinstance(row[0], Number) and row[0].value is not None
-    ]
+    first = (row[0] for row in table.rows if isinstance(row[0], Number))
+    places = [int(each.value) for each in first if each.value is not None]
     assert all(8 <= after - before <= 10 for before, after in pairwise(places))
 
 
@@ -104,12 +91,9 @@ def test_a_long_head_takes_several_lines_and_numbers_stand_under_each_other(curv
     lines = text("plan", {"sentence": "It is so."}).split("\n")
 
     assert lines[:5] == [
-        "Records    Share of the",
-        "            records, at",
-        "                   most",
-        "      0               0",
-        "      9           1.286",
-    ]
+        "Records    Share of the", "            records, at", "                   most",
+        "      0               0", "      9           1.286",
+    ]  # fmt: skip
     assert lines[-3:] == ["88 more rows are in the JSON.", "", "It is so."]
 
 

@@ -1,7 +1,5 @@
 """What is particular to reports of theory: the question again, the worst first, curves and their words."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from copy import deepcopy
@@ -105,9 +103,7 @@ def test_of_many_outputs_the_first_are_named_each_with_its_place() -> None:
 
     cell = curves("theory/mip-finite", answer).rows[0][3]
     assert isinstance(cell, Phrase)
-    assert [part.path for part in cell.words if isinstance(part, Number)][:2] == [
-        "records.says_in.0.0",
-        "records.says_in.0.1",
-    ]
+    paths = [part.path for part in cell.words if isinstance(part, Number)]
+    assert paths[:2] == ["records.says_in.0.0", "records.says_in.0.1"]
     assert cell.words[-1] == ", …"
     assert sum(isinstance(part, Number) for part in cell.words) == 8

@@ -1,7 +1,5 @@
 """What a report says is no more than its answer bears, and no less than a reader needs beside it."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from functools import cache
 from html import unescape
@@ -190,16 +188,12 @@ def test_no_gain_at_a_rare_prior_is_not_told_as_no_leak() -> None:
 
 @each_case(
     "number, more",
-    [
-        ("roc", {"auc_lower": 0.51, "auc_upper": 0.6}),
-        ("epsilon", {"lower_bound": 0.1}),
-        ("exposure", {"score_epsilon": 0.1}),
-        ("flags", {"records": 3}),
-    ],
+    ("roc", {"auc_lower": 0.51, "auc_upper": 0.6}),
+    ("epsilon", {"lower_bound": 0.1}),
+    ("exposure", {"score_epsilon": 0.1}),
+    ("flags", {"records": 3}),
 )
-def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(
-    number: str, more: dict[str, float]
-) -> None:
+def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(number, more) -> None:
     answer = deepcopy(of("nothing leaks")[1])
     assert "gives anything away" in text("report", answer)
 

@@ -1,7 +1,5 @@
 """What a query string says is read as it was meant, and what it cannot say is not tried."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,20 +38,12 @@ def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[
     assert validate(question, read) == validate(question, asked)
 
 
-@each_case(
-    "asked",
-    [
-        {"metric": None},
-        {"operating_points": []},
-        {"operating_points": [[0.1, 0.2]]},
-        {"metrics": ["accuracy,recall"]},
-        {"metric": "a,b"},
-        {"metric": {}},
-        {"metric": {"coefficients": {"a11": 1, "b0": 1}, "name": "x"}},
-        {"metric": {"preset": "weighted_accuracy", "w1": 2.0}},
-        {"edges": [0.1, 0.2]},
-    ],
-)
+@each_case("asked", [
+    {"metric": None}, {"operating_points": []}, {"operating_points": [[0.1, 0.2]]},
+    {"metrics": ["accuracy,recall"]}, {"metric": "a,b"}, {"metric": {}},
+    {"metric": {"coefficients": {"a11": 1, "b0": 1}, "name": "x"}},
+    {"metric": {"preset": "weighted_accuracy", "w1": 2.0}}, {"edges": [0.1, 0.2]},
+])  # fmt: skip
 def test_what_a_query_string_cannot_carry_is_not_spelled(asked: Mapping[str, Any]) -> None:
     assert query_pairs({"prior": 0.1, **asked}) is None
 

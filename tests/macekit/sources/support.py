@@ -1,7 +1,5 @@
 """One table of both sides, and the same in several files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +13,8 @@ def table(size: int = 3000) -> pa.Table:
     """Records of both sides, shuffled, with a region each."""
     rng = np.random.default_rng(3)
     inside = rng.random(size) < 0.4
-    return pa.table(
-        {
-            "loss": rng.normal(np.where(inside, 0.5, 0.0), 1.0),
-            "is_train": inside,
-            "region": rng.choice(["eu", "us", "zürich"], size),
-        }
-    )
+    loss, region = rng.normal(np.where(inside, 0.5, 0.0), 1.0), rng.choice(["eu", "us", "zürich"], size)
+    return pa.table({"loss": loss, "is_train": inside, "region": region})
 
 
 def folder(path: Path, records: pa.Table) -> Path:

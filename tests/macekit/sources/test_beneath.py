@@ -1,7 +1,5 @@
 """Files below one folder: whatever is put in the place of one while it is opened, and however many there are."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random
@@ -69,9 +67,7 @@ def test_what_is_swapped_while_it_is_opened_leads_to_nothing_outside(folder: Pat
 
 
 @pytest.mark.parametrize("name", ["a.csv", "sub/a.csv"])
-def test_a_link_put_in_between_the_look_and_the_opening_is_not_followed(
-    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_put_in_between_the_look_and_the_opening_is_not_followed(folder, name, monkeypatch) -> None:
     """The moment that ten thousand tries may miss: what was looked at was no link, what is opened is one."""
     look, (first, *_) = beneath._target, name.split("/")
 
@@ -106,10 +102,8 @@ def test_links_that_stay_inside_are_followed_and_none_that_leave(folder: Path) -
         else:
             with pytest.raises((Problem, OSError)):
                 Beneath(str(folder)).open_input_file(name)
-    assert sorted(each.path for each in shards_below(str(folder), "*.csv").shards) == [
-        "a.csv",
-        *sorted(own[:4]),
-    ]
+    shards = shards_below(str(folder), "*.csv").shards
+    assert sorted(each.path for each in shards) == ["a.csv", *sorted(own[:4])]
 
 
 def test_no_descriptor_is_left_open(folder: Path) -> None:

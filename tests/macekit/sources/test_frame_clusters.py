@@ -1,7 +1,5 @@
 """Clusters of rows that lie in an engine: counted there by cluster, and answered as the same rows are here."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -53,9 +51,7 @@ def shuffled(records: pa.Table) -> pa.Table:
 @pytest.mark.parametrize(
     ("labels", "clusters"), [("text", ["person"]), ("large integers", ["person", "model"])], ids=str
 )
-def test_rows_come_back_as_they_are_in_an_order_of_their_own(
-    give: Give, labels: str, clusters: list[str]
-) -> None:
+def test_rows_come_back_as_they_are_in_an_order_of_their_own(give, labels, clusters) -> None:
     """By their scores within the last column of labels, within that before it; of members first, then of others."""
     records = of_persons(LABELS[labels])
     frame = frame_of(give(shuffled(records)))

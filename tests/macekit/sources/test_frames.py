@@ -1,7 +1,5 @@
 """Frames that compute for themselves: counts and refusals of every engine are those of the same table here."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 
@@ -49,9 +47,7 @@ SCORES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
-def test_scores_count_the_same_everywhere(
-    give: Give, scores: pa.Array, request: pytest.FixtureRequest
-) -> None:
+def test_scores_count_the_same_everywhere(give, scores, request) -> None:
     records = pa.table({"score": scores, "member": INSIDE})
 
     here, there = macekit.counts(records), macekit.counts(give(records))
@@ -128,11 +124,8 @@ def test_questions_are_answered_from_the_counts_and_no_row_is_collected(give: Gi
     both = macekit.compare({"one": frame, "two": frame}, **NAMES)
     here = macekit.compare({"one": {"counts": counted}, "two": {"counts": counted}})
     assert [place.advantage.estimate for place in both.ranking] == [here.ranking[0].advantage.estimate] * 2
-    for question, options in (
-        (macekit.risk, {}),
-        (macekit.risk, {"group": "region"}),
-        (macekit.estimate, {"estimator": {"kind": "kde"}}),
-    ):
+    risks = (macekit.risk, {}), (macekit.risk, {"group": "region"})
+    for question, options in (*risks, (macekit.estimate, {"estimator": {"kind": "kde"}})):
         with pytest.raises(macekit.MaceProblem, match="only counts come back; collect the records"):
             question(frame, **NAMES, **options)
 
@@ -190,9 +183,8 @@ def test_what_an_engine_cannot_do_is_one_line() -> None:
 def test_the_same_records_on_both_sides_of_a_frame_do_not_pass(give: Give, scores: str) -> None:
     once = np.random.default_rng(8).normal(size=2000)
     some = once if scores == "fractions" else (1e9 * once).astype(np.int64)
-    records = pa.table(
-        {"score": np.tile(some, 2), "member": np.arange(4000) < 2000, "half": ["a", "b"] * 2000}
-    )
+    half, member = ["a", "b"] * 2000, np.arange(4000) < 2000
+    records = pa.table({"score": np.tile(some, 2), "member": member, "half": half})
 
     for asked in ({"max_advantage": 0.1}, {"group": "half", "max_group_advantage": 0.2}):
         assert macekit.gate(give(records), **asked)["undecided_because"] == "sides_share_records"
@@ -206,9 +198,8 @@ def test_the_queries_of_a_database_make_rows_that_merge() -> None:
     connection = duckdb.connect()
     connection.register("runs", records)
 
-    first, second, third = (
-        macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n").split(";\n\n")
-    )
+    program = macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n")
+    first, second, third = program.split(";\n\n")
 
     ends = connection.sql(first)
     assert ends.columns == ["member", "n", "usable", "low", "high"]

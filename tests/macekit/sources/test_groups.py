@@ -1,7 +1,5 @@
 """Counts by group: on the cells of all, the same from every source, and merged the counts of all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -57,10 +55,8 @@ def test_groups_are_counted_on_the_cells_of_all(kind: str, change: str, tmp_path
 def counted(change: str) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
     """The counts of all records, and the members and nonmembers of each group."""
     records = CHANGES[change](RECORDS)
-    alone = {
-        label: macekit.counts(records.filter(pa.compute.equal(records["region"], label)), **NAMES)
-        for label in ("eu", "us", "zürich")
-    }
+    own = {label: pa.compute.equal(records["region"], label) for label in ("eu", "us", "zürich")}
+    alone = {label: macekit.counts(records.filter(each), **NAMES) for label, each in own.items()}
     sizes = {label: (each.n_members, each.n_nonmembers) for label, each in alone.items()}
     return macekit.counts(records, **NAMES)["counts"], sizes
 
@@ -82,9 +78,8 @@ def sources(give: Give) -> list[Give]:
 def of_one_side(records: pa.Table) -> pa.Table:
     """Some of the members are of a group that has no nonmembers."""
     inside = records["is_train"].to_pylist()
-    return records.set_column(
-        2, "region", [["none" if m and at < 99 else "all" for at, m in enumerate(inside)]]
-    )
+    regions = ["none" if m and at < 99 else "all" for at, m in enumerate(inside)]
+    return records.set_column(2, "region", [regions])
 
 
 @pytest.mark.slow
@@ -119,9 +114,7 @@ def test_questions_about_groups_are_answered_from_the_counts_of_a_frame(give: Gi
 
 @pytest.mark.parametrize("question", ASKS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_questions_about_groups_are_answered_from_their_counts_as_from_the_records(
-    change: str, question: str
-) -> None:
+def test_questions_about_groups_are_answered_from_their_counts_as_from_the_records(change, question) -> None:
     in_memory = ASKS[question](CHANGES[change](RECORDS))
 
     for one, other in zip(of_blocks(change, question), in_memory, strict=True):

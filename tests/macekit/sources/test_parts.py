@@ -1,7 +1,5 @@
 """Counts of batches, made anywhere and in any order, are those of all records together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macekit
+from tests.cases import each_case
 from tests.macekit.sources.support import NAMES, table
 
 RECORDS = table(2000)
@@ -49,23 +48,17 @@ def test_rows_may_be_summed_on_the_way() -> None:
         assert macekit.merged(each)["counts"] == macekit.counts(RECORDS, **NAMES)["counts"]
 
 
-NUMBERS = st.one_of(
-    st.sampled_from([-0.0, 5e-324, -5e-324, 1e300, -1e300, 1.7e308]),
-    st.floats(allow_nan=False, allow_infinity=False),
-)
+SPECIAL = st.sampled_from([-0.0, 5e-324, -5e-324, 1e300, -1e300, 1.7e308])
+NUMBERS = st.one_of(SPECIAL, st.floats(allow_nan=False, allow_infinity=False))
 INTEGERS = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**64 - 1), st.integers(2**53, 2**53 + 3))
 BLOCKS = st.one_of(
     *(
         st.lists(st.lists(st.tuples(values, st.booleans()), max_size=8), max_size=6)
         for values in (
-            NUMBERS,
-            INTEGERS,
-            st.integers(0, 3),
-            st.sampled_from(["a", "A", "ä", "日"]),
-            st.booleans(),
+            NUMBERS, INTEGERS, st.integers(0, 3), st.sampled_from(["a", "A", "ä", "日"]), st.booleans(),
         )
     )
-)
+)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -127,16 +120,14 @@ def test_nothing_and_one_side_are_parts() -> None:
     assert problem.value.kind == "too-few-records"
 
 
-@pytest.mark.parametrize(
-    ("batch", "kind"),
-    [
-        ({"score": [0.5, None], "member": [True, False]}, "not-finite"),
-        ({"score": [0.5, float("nan")], "member": [True, False]}, "not-finite"),
-        ({"score": [0.5, 1.0], "member": [True, None]}, "not-finite"),
-        ({"score": [0.5, 1.0], "member": [1, 2]}, "bad-records"),
-        ({"score": [0.5, 1.0]}, "missing-field"),
-        ([0.5, 1.0], "wrong-type"),
-    ],
+@each_case(
+    "batch, kind",
+    ({"score": [0.5, None], "member": [True, False]}, "not-finite"),
+    ({"score": [0.5, float("nan")], "member": [True, False]}, "not-finite"),
+    ({"score": [0.5, 1.0], "member": [True, None]}, "not-finite"),
+    ({"score": [0.5, 1.0], "member": [1, 2]}, "bad-records"),
+    ({"score": [0.5, 1.0]}, "missing-field"),
+    ([0.5, 1.0], "wrong-type"),
 )
 def test_a_batch_at_fault_is_refused(batch: Any, kind: str) -> None:
     with pytest.raises(macekit.MaceProblem) as problem:
@@ -147,24 +138,16 @@ def test_a_batch_at_fault_is_refused(batch: Any, kind: str) -> None:
 ROW = {"kind": "grid", "exponent": 0, "key": "1", "members": 5, "nonmembers": 5}
 
 
-@pytest.mark.parametrize(
-    ("rows", "kind"),
-    [
-        (3, "wrong-type"),
-        ([3], "wrong-type"),
-        ([], "too-few-records"),
-        (pa.table({"kind": ["grid"]}), "missing-field"),
-        ([ROW | {"kind": "boxes"}], "unknown-name"),
-        ([ROW | {"key": "one"}], "bad-counts"),
-        ([ROW | {"key": str(2**70)}], "bad-counts"),
-        ([ROW, ROW | {"kind": "frequent", "key": "one"}], "bad-counts"),
-        ([ROW, ROW | {"kind": "frequent", "key": "nan"}], "bad-counts"),
-        ([ROW | {"members": None}], "bad-counts"),
-        ([ROW | {"members": 0.5}], "bad-counts"),
-        ([ROW | {"members": -5}, ROW | {"members": 50}], "bad-counts"),
-        ([ROW, ROW | {"kind": "text"}], "mixed-types"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "kind"), [
+    (3, "wrong-type"), ([3], "wrong-type"), ([], "too-few-records"),
+    (pa.table({"kind": ["grid"]}), "missing-field"), ([ROW | {"kind": "boxes"}], "unknown-name"),
+    ([ROW | {"key": "one"}], "bad-counts"), ([ROW | {"key": str(2**70)}], "bad-counts"),
+    ([ROW, ROW | {"kind": "frequent", "key": "one"}], "bad-counts"),
+    ([ROW, ROW | {"kind": "frequent", "key": "nan"}], "bad-counts"),
+    ([ROW | {"members": None}], "bad-counts"), ([ROW | {"members": 0.5}], "bad-counts"),
+    ([ROW | {"members": -5}, ROW | {"members": 50}], "bad-counts"),
+    ([ROW, ROW | {"kind": "text"}], "mixed-types"),
+])  # fmt: skip
 def test_rows_that_are_none_of_partials_are_refused(rows: Any, kind: str) -> None:
     with pytest.raises(macekit.MaceProblem) as problem:
         macekit.merged(rows)

@@ -1,7 +1,5 @@
 """A real PostgreSQL: batches by ADBC, the words of macekit.sql run there. Frames of it are in test_frames.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,10 +23,8 @@ def cursor(postgres: str) -> Iterator[Any]:
 def test_batches_of_adbc_are_counted_as_the_table_is(cursor: Any) -> None:
     cursor.execute("select loss, is_train from runs")
 
-    assert (
-        macekit.counts(cursor.fetch_record_batch(), **NAMES)["counts"]
-        == macekit.counts(RECORDS, **NAMES)["counts"]
-    )
+    batches = cursor.fetch_record_batch()
+    assert macekit.counts(batches, **NAMES)["counts"] == macekit.counts(RECORDS, **NAMES)["counts"]
 
 
 def test_questions_are_answered_from_batches_of_adbc(cursor: Any) -> None:
@@ -62,10 +58,8 @@ def test_the_words_for_postgresql_count_there(cursor: Any, member: str) -> None:
     merged = macekit.merged(rows)
 
     assert sorted(row["n"] for row in ends) == sorted(row["usable"] for row in ends)
-    assert {row["low"] for row in ends} | {row["high"] for row in ends} >= {
-        min(RECORDS["loss"].to_pylist()),
-        max(RECORDS["loss"].to_pylist()),
-    }
+    losses, said = RECORDS["loss"].to_pylist(), {row[end] for row in ends for end in ("low", "high")}
+    assert said >= {min(losses), max(losses)}
     assert merged["counts"] == macekit.counts(RECORDS, **NAMES)["counts"]
 
 

@@ -1,7 +1,5 @@
 """Risk by cell, joined by an engine: each record's row is what the question itself says of that score."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import duckdb

@@ -1,7 +1,5 @@
 """A series from one column of steps: the same wherever the scores lie, and that of each step's own counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

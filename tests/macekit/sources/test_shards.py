@@ -1,7 +1,5 @@
 """Lists, folders, patterns and addresses: files that are one table."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import time
@@ -51,20 +49,12 @@ def without(answer: dict[str, Any], name: str) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        lambda data: data,
-        str,
-        lambda data: f"{data}/run=*",
-        lambda data: f"{data}/run=*/*.parquet",
-        lambda data: f"{data}/**/*.parquet",
-        lambda data: f"{data}/run=[12]/?.parquet",
-        lambda data: f"file://{data}",
-        lambda data: [data / "run=2" / "a.parquet", data / "run=1"],
-        lambda data: (str(data / "run=2"), f"{data}/run=1/*"),
-    ],
-)
+@pytest.mark.parametrize("source", [
+    lambda data: data, str, lambda data: f"{data}/run=*", lambda data: f"{data}/run=*/*.parquet",
+    lambda data: f"{data}/**/*.parquet", lambda data: f"{data}/run=[12]/?.parquet",
+    lambda data: f"file://{data}", lambda data: [data / "run=2" / "a.parquet", data / "run=1"],
+    lambda data: (str(data / "run=2"), f"{data}/run=1/*"),
+])  # fmt: skip
 def test_files_are_one_table_however_they_are_named(data: Path, source: Callable[[Path], object]) -> None:
     assert macekit.counts(source(data), **NAMES)["counts"] == counted()
 
@@ -80,18 +70,14 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
         (macekit.risk, {"top": 5}),
         (macekit.counts, {"cells": "equal_mass"}),
     ):
-        together, alone = (
-            without(question(source, **NAMES, **options).answer, "options")
-            for source in (data, tmp_path / "all.parquet")
-        )
+        answers = (question(source, **NAMES, **options).answer for source in (data, tmp_path / "all.parquet"))
+        together, alone = (without(answer, "options") for answer in answers)
         assert together == alone
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("question", "names"), ASKED_OF_ROWS, ids=str)
-def test_whose_a_row_is_is_read_from_several_files_as_from_one(
-    question: Callable[..., Any], names: dict[str, Any], tmp_path: Path
-) -> None:
+def test_whose_a_row_is_is_read_from_several_files_as_from_one(question, names, tmp_path) -> None:
     """Wherever the columns stand: in the second file they stand in another order."""
     rows = RECORDS.slice(0, 600)
     sides = rows["is_train"].to_pylist()
@@ -108,9 +94,8 @@ def test_whose_a_row_is_is_read_from_several_files_as_from_one(
     pq.write_table(rows.slice(250).select(order), tmp_path / "data" / "b.parquet")
     pq.write_table(rows, tmp_path / "all.parquet")
 
-    together, alone = (
-        question(tmp_path / place, **(NAMES | names)).answer for place in ("data", "all.parquet")
-    )
+    both = tmp_path / "data", tmp_path / "all.parquet"
+    together, alone = (question(place, **(NAMES | names)).answer for place in both)
 
     for answer in (together, alone):
         answer.pop("provenance"), answer.pop("result", None)
@@ -152,9 +137,7 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
 
 
 @pytest.mark.slow
-def test_many_records_are_counted_and_the_counts_are_asked(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_records_are_counted_and_the_counts_are_asked(data, monkeypatch) -> None:
     monkeypatch.setattr(reading, "LARGE", 10_000)
 
     for question in (macekit.estimate, macekit.report, macekit.metrics, macekit.audit):
@@ -174,9 +157,7 @@ def test_one_large_file_is_counted_as_by_the_command(tmp_path: Path, monkeypatch
     assert [column.name for column in here.provenance.columns] == ["loss", "is_train"]
 
 
-def test_a_question_about_each_record_is_refused_before_memory_is(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_about_each_record_is_refused_before_memory_is(data, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_HELD", 10_000)
 
     with pytest.raises(macekit.MaceProblem, match="looks at every record") as problem:
@@ -210,9 +191,7 @@ def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:
 
 @pytest.mark.parametrize(("name", "write", "kind", "said"), FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("question", ["counts", "estimate"])
-def test_a_file_at_fault_is_named(
-    data: Path, name: str, write: Callable[[Path], object], kind: str, said: str, question: str
-) -> None:
+def test_a_file_at_fault_is_named(data, name, write, kind, said, question) -> None:
     write(data / name)
 
     with pytest.raises(macekit.MaceProblem) as problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +11,11 @@ import macekit
 from tests.examples.scripts import EXAMPLES, ran
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @pytest.mark.slow
-def test_the_example_answers_what_one_file_does_and_ends_its_session(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_answers_what_one_file_does_and_ends_its_session(spark, tmp_path, monkeypatch) -> None:
     ended: list[bool] = []
     monkeypatch.setattr(spark, "stop", lambda: ended.append(True))
     write = runpy.run_path(str(EXAMPLES / "engines" / "records.py"))["write"]

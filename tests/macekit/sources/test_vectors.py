@@ -1,7 +1,5 @@
 """Vectors of more records than are held, and of frames of engines: one score from a pilot, all others counted by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -87,11 +85,8 @@ def test_files_are_counted_by_what_a_pilot_of_all_of_them_taught(data: Path) -> 
     learned = {"learner": rule.learner, "n_taught": pilot.size, "among": "all"}
     assert result["counts"] == {**counts.to_dict(), "learned": learned}
     assert pilot.size == pytest.approx(0.4 * SIZE, abs=2)
-    assert [(each["role"], each["name"]) for each in result["columns"]] == [
-        ("score", "a"),
-        ("score", "b"),
-        ("member", "is_train"),
-    ]
+    roles = [(each["role"], each["name"]) for each in result["columns"]]
+    assert roles == [("score", "a"), ("score", "b"), ("member", "is_train")]
 
 
 SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -140,9 +135,8 @@ def test_the_other_questions_are_answered_by_the_same_score(data: Path) -> None:
     audit = macekit.audit(data, **NAMES)
 
     assert report.result.verdict.decision == "inconclusive"
-    assert {(limit.decision, limit.learned_score_accepted) for limit in gate.limits} == {
-        ("inconclusive", False)
-    }
+    decisions = {(limit.decision, limit.learned_score_accepted) for limit in gate.limits}
+    assert decisions == {("inconclusive", False)}
     for result in (report.result, metrics, audit):
         assert result.learned_score.n_taught == pytest.approx(0.4 * SIZE, abs=2)
     for warnings in (report.result.warnings, gate.warnings, metrics.metrics[0].warnings, audit.warnings):
@@ -202,9 +196,7 @@ def test_files_sorted_by_side_teach_from_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_what_comes_once_and_sorted_is_held_until_the_other_side_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_comes_once_and_sorted_is_held_until_the_other_side_comes(monkeypatch) -> None:
     ordered = TABLE.sort_by("is_train")
 
     result = macekit.estimate(iter(ordered.to_batches(500)), **NAMES, estimator=QUICK)
@@ -228,10 +220,8 @@ def test_what_is_wrong_is_said_with_the_file_and_the_row(data: Path) -> None:
     lone = TABLE.slice(0, 2500).set_column(1, "is_train", pa.array([True] * 2500))
     one_side = refused([pq_of(lone, data.parent / "x.parquet")])
 
-    assert (not_finite.kind, not_finite.detail) == (
-        "not-finite",
-        "2.parquet: score: row 500 is NaN or infinite",
-    )
+    assert not_finite.kind == "not-finite"
+    assert not_finite.detail == "2.parquet: score: row 500 is NaN or infinite"
     assert words.detail == "2.parquet: score: column 1 is text; several columns need to be numbers"
     assert "nonmember scores: got 0" in one_side.detail
 
@@ -258,9 +248,7 @@ def test_records_that_change_meanwhile_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_the_command_answers_like_python(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_answers_like_python(data, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(shell, "LARGE", 20_000)
     monkeypatch.setattr(counts, "LARGE", 20_000)
     whole = pq_of(TABLE, tmp_path / "whole.parquet")
@@ -288,9 +276,7 @@ HOSTILE: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", HOSTILE.values(), ids=HOSTILE)
-def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(
-    give: Give, columns: tuple[Any, Any]
-) -> None:
+def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(give, columns) -> None:
     size = len(columns[0])
     inside = np.random.default_rng(1).random(size) < 0.5
     rows = np.column_stack([np.asarray(column).astype(float) for column in columns])
@@ -329,8 +315,7 @@ def test_what_an_engine_cannot_do_with_vectors_is_refused(give: Give) -> None:
     words = refused(give(TABLE.set_column(2, "b", pa.array(["x"] * SIZE))))
     learner = refused(give(TABLE), estimator={"kind": "learned", "learners": ["logistic"]})
 
-    assert (
-        unusable.detail == f"score: 1 of {SIZE} rows are missing, NaN or infinite; every score must be finite"
-    )
+    said = f"score: 1 of {SIZE} rows are missing, NaN or infinite; every score must be finite"
+    assert unusable.detail == said
     assert "got text" in words.detail
     assert "boxes and tree alone" in learner.detail

@@ -1,7 +1,5 @@
 """The risk of each record of what is larger than memory, written as it is read a second time."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,11 @@ Capture = pytest.CaptureFixture[str]
 RNG = np.random.default_rng(12)
 SIZE = 3000
 MEMBER = RNG.random(SIZE) < 0.4
-SCORES = {
-    "fractions": RNG.normal(MEMBER * 0.8),
-    "integers": RNG.poisson(4 + MEMBER),
-    "text": RNG.choice(["a", "b", "c"], SIZE),
-}
+SCORES = {"fractions": RNG.normal(MEMBER * 0.8), "integers": RNG.poisson(4 + MEMBER)}
+SCORES["text"] = RNG.choice(["a", "b", "c"], SIZE)
 OPTIONS: dict[str, Any] = {"prior": 0.3, "confidence": 0.9, "threshold": 0.1}
-READ = {
-    ".parquet": parquet.read_table,
-    ".csv": csv.read_csv,
-    ".arrow": lambda path: pa.ipc.open_stream(path).read_all(),
-}
+READ = {".parquet": parquet.read_table, ".csv": csv.read_csv}
+READ[".arrow"] = lambda path: pa.ipc.open_stream(path).read_all()
 
 
 def folder_of(place: Path, scores: Any, member: Any = MEMBER) -> Path:
@@ -96,14 +88,7 @@ def test_nothing_is_left_where_a_record_cannot_be_used(tmp_path: Path) -> None:
         ("scores", "risks.csv", {"score": "los"}, "score: no column of the 2"),
     ],
 )
-def test_what_it_cannot_do_is_said(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    source: Any,
-    path: str,
-    options: dict[str, Any],
-    words: str,
-) -> None:
+def test_what_it_cannot_do_is_said(tmp_path, monkeypatch, source, path, options, words) -> None:
     folder_of(tmp_path, SCORES["fractions"])
     monkeypatch.chdir(tmp_path)
 
@@ -115,9 +100,7 @@ def test_what_it_cannot_do_is_said(
 
 @pytest.mark.parametrize("suffix", READ)
 @pytest.mark.parametrize("typed", ["scores", "scores/2.parquet"])
-def test_the_shell_writes_what_is_large_as_it_reads_it_again(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, typed: str, suffix: str
-) -> None:
+def test_the_shell_writes_what_is_large_as_it_reads_it_again(tmp_path, capsys, monkeypatch, typed, suffix):
     folder_of(tmp_path, SCORES["integers"])
     monkeypatch.chdir(tmp_path)
     assert main(["risk", typed, "-o", f"held{suffix}", "--prior", "0.3"]) == 0
@@ -134,9 +117,7 @@ def test_the_shell_writes_what_is_large_as_it_reads_it_again(
     assert held.sort_by("index") == read
 
 
-def test_what_every_record_is_needed_for_is_held(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_every_record_is_needed_for_is_held(tmp_path, capsys, monkeypatch) -> None:
     folder = folder_of(tmp_path, SCORES["fractions"])
     monkeypatch.setattr(run, "LARGE", 100)
 

@@ -25,12 +25,9 @@ from estimators.audits.queries.query import DIRECTION, Query, by_name
 from tests.cases import each_case
 
 MODULES: tuple[tuple[Mapping[str, Query], ModuleType], ...] = (
-    (MODELS, models),
-    (WHITE_BOX, white_box),
-    (DISCRIMINATORS, discriminators),
-    (SHADOWS, shadows),
+    (MODELS, models), (WHITE_BOX, white_box), (DISCRIMINATORS, discriminators), (SHADOWS, shadows),
     (TEXT, text),
-)
+)  # fmt: skip
 NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_shadows"}
 
 
@@ -38,11 +35,8 @@ NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_sh
 def test_a_query_is_a_public_function_of_its_name_and_needs_the_arguments_without_a_default(
     catalogue, module
 ):
-    functions = {
-        name
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__ and not name.startswith("_")
-    }
+    found = inspect.getmembers(module, inspect.isfunction)
+    functions = {name for name, each in found if each.__module__ == module.__name__ and name[0] != "_"}
 
     assert set(catalogue) == functions - NO_QUERIES
 

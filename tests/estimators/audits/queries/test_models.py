@@ -31,11 +31,8 @@ NAMES = np.array(["ant", "bee", "cat", "dog"])
 
 Labelled = Callable[..., np.ndarray]
 LABELLED: tuple[Labelled, ...] = (
-    models.loss,
-    models.scaled_confidence,
-    models.margin,
-    models.modified_entropy,
-)
+    models.loss, models.scaled_confidence, models.margin, models.modified_entropy,
+)  # fmt: skip
 UNLABELLED: tuple[Labelled, ...] = (models.confidence, models.entropy)
 
 
@@ -127,12 +124,9 @@ def test_two_classes_may_be_one_number_a_record_and_all_records_of_one_class(que
     expected = query(np.column_stack([1 - p, p]), y)
 
     for same in (
-        query(p, y),
-        query(p[:, None], y),
-        query(p, np.where(y, "yes", "no"), classes=["no", "yes"]),
-        query(p, y.astype(bool)),
-        query(p, 2 * y - 1, classes=[-1, 1]),
-    ):
+        query(p, y), query(p[:, None], y), query(p, np.where(y, "yes", "no"), classes=["no", "yes"]),
+        query(p, y.astype(bool)), query(p, 2 * y - 1, classes=[-1, 1]),
+    ):  # fmt: skip
         np.testing.assert_allclose(same, expected, rtol=1e-12)
     np.testing.assert_allclose(query(logit(p), y, logits=True), expected, rtol=1e-7, atol=1e-10)
 
@@ -246,10 +240,8 @@ def test_the_hidden_distance_is_that_to_the_mean_of_the_records_class() -> None:
 
     by_hand = [-np.linalg.norm((x - centres[c]) / scale) for x, c in zip(rows, labels, strict=True)]
     np.testing.assert_allclose(scores, by_hand)
-    np.testing.assert_allclose(
-        white_box.hidden_distance(rows, others),
-        -np.linalg.norm(white_box.hidden_features(rows, others), axis=1),
-    )
+    features = white_box.hidden_features(rows, others)
+    np.testing.assert_allclose(white_box.hidden_distance(rows, others), -np.linalg.norm(features, axis=1))
 
 
 def test_equations_3_to_6() -> None:
@@ -332,52 +324,49 @@ P = [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
 NAN = float("nan")
 
 
-test_what_cannot_be_scored_is_named = refusals(
-    "ask, error, field, index, words",
-    [
-        (lambda: models.loss([[0.9, 0.1], [NAN, 0.8]], [0, 1]), NotFinite, "outputs", 1, "record 1 is NaN; look at"),
-        (lambda: models.entropy([[1.0, np.inf]], logits=True), NotFinite, "outputs", 0, "record 0 is infinite"),
-        (lambda: models.loss([[2.0, -1.0]], [0]), NotDistribution, "outputs", 0, "say that they are logits"),
-        (lambda: models.loss([0.3, 3.0], [0, 1]), NotDistribution, "outputs", 1, "say that they are logits"),
-        (lambda: models.loss([[0.5, 0.5], [0.9, 0.9]], [0, 1]), NotDistribution, "outputs", 1, "sum to 1"),
-        (lambda: models.loss(P, ["a", "b", "a"]), InputError, "labels", None, "model.classes_"),
-        (lambda: models.loss(P, [0, 1, 2]), InputError, "labels", 2, "record 2 names no column from 0 to 1"),
-        (lambda: models.loss(P, [0, 1, 0.5]), InputError, "labels", 2, "record 2 names no column"),
-        (lambda: models.loss(P, ["a", "b", "c"], classes=["a", "b"]), InputError, "labels", 2,
-         "none of the 2 classes"),
-        (lambda: models.loss(P, [1, 2, 1], classes=["1", "2"]), InputError, "labels", None, "both be text or both"),
-        (lambda: models.loss(P, [0, 1, 0], classes=[0, 1, 2]), DimensionMismatch, "classes", None, "got 3"),
-        (lambda: models.loss(P, [0, 0, 0], classes=[0, 0]), InputError, "classes", None, "occurs twice"),
-        (lambda: models.loss(P, [0, 1]), DimensionMismatch, "labels", None, "got 2, need one for each of 3"),
-        (lambda: models.loss(P, [0, NAN, 1]), NotFinite, "labels", 1, "record 1 has no label"),
-        (lambda: models.loss(P, np.array(["a", NAN, "b"], dtype=object), classes=["a", "b"]), InputError, "labels",
-         1, "record 1 is missing"),
-        (lambda: models.loss(P, np.array(["a", 1, "b"], dtype=object)), InputError, "labels", None, "are mixed"),
-        (lambda: models.loss(P, [b"a", b"a", b"b"]), InputError, "labels", None, "got bytes"),
-        (lambda: models.loss(P, np.array(["a", {}, "b"], dtype=object)), InputError, "labels", 1,
-         "record 1 is dict"),
-        (lambda: models.loss(np.array(P) * 1j, [0, 1, 0]), InputError, "outputs", None, "values of type complex128"),
-        (lambda: models.loss(P, np.array([0, None, 1])), InputError, "labels", 1, "record 1 is missing"),
-        (lambda: models.loss(P, np.eye(3)), DimensionMismatch, "labels", None, "argmax"),
-        (lambda: models.loss(np.empty((0, 3)), []), TooFewRecords, "outputs", None, "got none"),
-        (lambda: models.loss(np.zeros((2, 2, 2)), [0, 1]), DimensionMismatch, "outputs", None, "3 dimensions"),
-        (lambda: models.loss([[0.1, 0.9], [1.0]], [0, 1]), RaggedRows, "outputs", None, "different length"),
-        (lambda: models.loss(["a", "b"], [0, 1]), InputError, "outputs", None, "got text, need numbers"),
-        (lambda: models.loss(P, [0, 1, 0], floor=0.0), OutOfRange, "floor", None, "between 0 and 1"),
-        (lambda: models.correctness(["a", "b"], [0, 1]), InputError, "predictions", None, "one type"),
-        (lambda: models.correctness(P, [0, 1, 0]), DimensionMismatch, "predictions", None, "one label"),
-        (lambda: models.squared_error([1.0, NAN], [1.0, 1.0]), NotFinite, "predictions", 1, "record 1 is NaN"),
-        (lambda: models.squared_error([1.0], [1.0, 2.0]), DimensionMismatch, "targets", None, "got 2"),
-        (lambda: models.absolute_error(np.ones((2, 3)), np.ones((2, 2))), DimensionMismatch, "targets", None,
-         "got 2"),
-        (lambda: white_box.hidden_features(P, np.ones((4, 3))), DimensionMismatch, "reference", None, "need 2"),
-        (lambda: white_box.hidden_features(P, [[1.0, 2.0]]), TooFewRecords, "reference", None, "at least two"),
-        (lambda: white_box.hidden_distance(P, P, labels=[0, 1, 0]), InputError, "reference_labels", None, "missing"),
-        (lambda: white_box.hidden_distance(P, P, [0, 1, 2], [0, 1, 1]), InputError, "labels", 2, "of the reference"),
-        (lambda: discriminators.discriminator(P), DimensionMismatch, "outputs", None, "discriminator_maximum"),
-        (lambda: discriminators.discriminator_maximum([1.0, 2.0]), DimensionMismatch, "outputs", None, "one row"),
-        (lambda: discriminators.hybrid([1.0, 2.0], [0.1, -0.1]), OutOfRange, "distances", 1, "record 1 is below 0"),
-        (lambda: discriminators.hybrid([1.0, 2.0], [0.1]), DimensionMismatch, "distances", None, "got 1"),
-        (lambda: models.loss(np.ma.masked_less(P, 0.15), [0, 1, 0]), InputError, "outputs", 0, "record 0 is masked"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_scored_is_named = refusals("ask, error, field, index, words", [
+    (lambda: models.loss([[0.9, 0.1], [NAN, 0.8]], [0, 1]), NotFinite, "outputs", 1, "record 1 is NaN; look at"),
+    (lambda: models.entropy([[1.0, np.inf]], logits=True), NotFinite, "outputs", 0, "record 0 is infinite"),
+    (lambda: models.loss([[2.0, -1.0]], [0]), NotDistribution, "outputs", 0, "say that they are logits"),
+    (lambda: models.loss([0.3, 3.0], [0, 1]), NotDistribution, "outputs", 1, "say that they are logits"),
+    (lambda: models.loss([[0.5, 0.5], [0.9, 0.9]], [0, 1]), NotDistribution, "outputs", 1, "sum to 1"),
+    (lambda: models.loss(P, ["a", "b", "a"]), InputError, "labels", None, "model.classes_"),
+    (lambda: models.loss(P, [0, 1, 2]), InputError, "labels", 2, "record 2 names no column from 0 to 1"),
+    (lambda: models.loss(P, [0, 1, 0.5]), InputError, "labels", 2, "record 2 names no column"),
+    (lambda: models.loss(P, ["a", "b", "c"], classes=["a", "b"]), InputError, "labels", 2,
+     "none of the 2 classes"),
+    (lambda: models.loss(P, [1, 2, 1], classes=["1", "2"]), InputError, "labels", None, "both be text or both"),
+    (lambda: models.loss(P, [0, 1, 0], classes=[0, 1, 2]), DimensionMismatch, "classes", None, "got 3"),
+    (lambda: models.loss(P, [0, 0, 0], classes=[0, 0]), InputError, "classes", None, "occurs twice"),
+    (lambda: models.loss(P, [0, 1]), DimensionMismatch, "labels", None, "got 2, need one for each of 3"),
+    (lambda: models.loss(P, [0, NAN, 1]), NotFinite, "labels", 1, "record 1 has no label"),
+    (lambda: models.loss(P, np.array(["a", NAN, "b"], dtype=object), classes=["a", "b"]), InputError, "labels",
+     1, "record 1 is missing"),
+    (lambda: models.loss(P, np.array(["a", 1, "b"], dtype=object)), InputError, "labels", None, "are mixed"),
+    (lambda: models.loss(P, [b"a", b"a", b"b"]), InputError, "labels", None, "got bytes"),
+    (lambda: models.loss(P, np.array(["a", {}, "b"], dtype=object)), InputError, "labels", 1,
+     "record 1 is dict"),
+    (lambda: models.loss(np.array(P) * 1j, [0, 1, 0]), InputError, "outputs", None, "values of type complex128"),
+    (lambda: models.loss(P, np.array([0, None, 1])), InputError, "labels", 1, "record 1 is missing"),
+    (lambda: models.loss(P, np.eye(3)), DimensionMismatch, "labels", None, "argmax"),
+    (lambda: models.loss(np.empty((0, 3)), []), TooFewRecords, "outputs", None, "got none"),
+    (lambda: models.loss(np.zeros((2, 2, 2)), [0, 1]), DimensionMismatch, "outputs", None, "3 dimensions"),
+    (lambda: models.loss([[0.1, 0.9], [1.0]], [0, 1]), RaggedRows, "outputs", None, "different length"),
+    (lambda: models.loss(["a", "b"], [0, 1]), InputError, "outputs", None, "got text, need numbers"),
+    (lambda: models.loss(P, [0, 1, 0], floor=0.0), OutOfRange, "floor", None, "between 0 and 1"),
+    (lambda: models.correctness(["a", "b"], [0, 1]), InputError, "predictions", None, "one type"),
+    (lambda: models.correctness(P, [0, 1, 0]), DimensionMismatch, "predictions", None, "one label"),
+    (lambda: models.squared_error([1.0, NAN], [1.0, 1.0]), NotFinite, "predictions", 1, "record 1 is NaN"),
+    (lambda: models.squared_error([1.0], [1.0, 2.0]), DimensionMismatch, "targets", None, "got 2"),
+    (lambda: models.absolute_error(np.ones((2, 3)), np.ones((2, 2))), DimensionMismatch, "targets", None,
+     "got 2"),
+    (lambda: white_box.hidden_features(P, np.ones((4, 3))), DimensionMismatch, "reference", None, "need 2"),
+    (lambda: white_box.hidden_features(P, [[1.0, 2.0]]), TooFewRecords, "reference", None, "at least two"),
+    (lambda: white_box.hidden_distance(P, P, labels=[0, 1, 0]), InputError, "reference_labels", None, "missing"),
+    (lambda: white_box.hidden_distance(P, P, [0, 1, 2], [0, 1, 1]), InputError, "labels", 2, "of the reference"),
+    (lambda: discriminators.discriminator(P), DimensionMismatch, "outputs", None, "discriminator_maximum"),
+    (lambda: discriminators.discriminator_maximum([1.0, 2.0]), DimensionMismatch, "outputs", None, "one row"),
+    (lambda: discriminators.hybrid([1.0, 2.0], [0.1, -0.1]), OutOfRange, "distances", 1, "record 1 is below 0"),
+    (lambda: discriminators.hybrid([1.0, 2.0], [0.1]), DimensionMismatch, "distances", None, "got 1"),
+    (lambda: models.loss(np.ma.masked_less(P, 0.15), [0, 1, 0]), InputError, "outputs", 0, "record 0 is masked"),
+])  # fmt: skip

@@ -86,9 +86,8 @@ def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine
         np.testing.assert_array_equal(again, answer.distances)  # the row that is named is at that distance
 
 
-SMALL = npst.arrays(
-    np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-)
+SHAPES = st.tuples(st.integers(1, 30), st.just(3))
+SMALL = npst.arrays(np.float64, SHAPES, elements=st.floats(-100, 100, width=32))
 
 
 @pytest.mark.slow
@@ -151,16 +150,14 @@ GOOD = np.zeros((3, 2))
 
 @each_case(
     "records, rows, k, options, error, words",
-    [
-        (GOOD, GOOD[:0], 1, {}, errors.TooFewRecords, "at least one"),
-        ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, errors.NotFinite, "row 1"),
-        (GOOD + 1e200, GOOD, 1, {}, errors.NotFinite, "scale the columns"),
-        (GOOD, np.zeros((3, 3)), 1, {}, errors.DimensionMismatch, "2 columns and rows 3"),
-        (np.zeros((3, 2, 2)), GOOD, 1, {}, errors.DimensionMismatch, "flatten"),
-        (GOOD, GOOD, 0, {}, errors.OutOfRange, "k"),
-        (GOOD, GOOD, 1, {"metric": "L2"}, errors.UnknownName, "one of l1, l2"),
-        (GOOD, GOOD, 1, {"engine": "trees"}, errors.UnknownName, "tree"),
-    ],
+    (GOOD, GOOD[:0], 1, {}, errors.TooFewRecords, "at least one"),
+    ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, errors.NotFinite, "row 1"),
+    (GOOD + 1e200, GOOD, 1, {}, errors.NotFinite, "scale the columns"),
+    (GOOD, np.zeros((3, 3)), 1, {}, errors.DimensionMismatch, "2 columns and rows 3"),
+    (np.zeros((3, 2, 2)), GOOD, 1, {}, errors.DimensionMismatch, "flatten"),
+    (GOOD, GOOD, 0, {}, errors.OutOfRange, "k"),
+    (GOOD, GOOD, 1, {"metric": "L2"}, errors.UnknownName, "one of l1, l2"),
+    (GOOD, GOOD, 1, {"engine": "trees"}, errors.UnknownName, "tree"),
 )
 def test_what_is_wrong_is_named(records, rows, k, options, error, words) -> None:
     with pytest.raises(error, match=words) as refusal:

@@ -41,17 +41,10 @@ def many_rows() -> Encoding:
 
 
 @pytest.mark.slow
-@each_case(
-    "tables, metric",
-    [
-        (drawn(0), "l1"),
-        (without_reference(), "l1"),
-        (of_points(), "l2"),
-        (of_equal_rows(), "l1"),
-        (of_one_row_again_and_again(), "l1"),
-        (many_rows(), "l2"),
-    ],
-)
+@each_case("tables, metric", [
+    (drawn(0), "l1"), (without_reference(), "l1"), (of_points(), "l2"), (of_equal_rows(), "l1"),
+    (of_one_row_again_and_again(), "l1"), (many_rows(), "l2"),
+])  # fmt: skip
 def test_scores_are_those_of_a_search_from_scratch(tables, metric) -> None:
     total = len(tables.synthetic)
     sizes = [1, 2, 3, 7, 31, 33, 40, total]

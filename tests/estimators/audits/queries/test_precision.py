@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from math import trunc
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,12 +47,9 @@ WRITERS: dict[str, Callable[[Floats], Floats]] = {
 
 def numbers(rng: np.random.Generator, n: int) -> Table:
     return {
-        "normal": rng.normal(50, 10, n),
-        "share": rng.random(n),
-        "income": rng.lognormal(7, 1, n),
-        "small": rng.normal(0, 0.02, n),
-        "signed": rng.normal(0, 3, n),
-    }
+        "normal": rng.normal(50, 10, n), "share": rng.random(n), "income": rng.lognormal(7, 1, n),
+        "small": rng.normal(0, 0.02, n), "signed": rng.normal(0, 3, n),
+    }  # fmt: skip
 
 
 def written(table: Table, writer: Callable[[Floats], Floats]) -> Table:
@@ -62,10 +58,8 @@ def written(table: Table, writer: Callable[[Floats], Floats]) -> Table:
 
 def copied(tables: Encoding) -> tuple[int, int]:
     """Rows of both sides that stand in the release."""
-    members, nonmembers = (
-        int(np.isin(side.records, tables.synthetic.records).sum())
-        for side in (tables.members, tables.nonmembers)
-    )
+    copies = (np.isin(side.records, tables.synthetic.records) for side in (tables.members, tables.nonmembers))
+    members, nonmembers = (int(each.sum()) for each in copies)
     return members, nonmembers
 
 
@@ -180,18 +174,12 @@ def test_missing_values_texts_and_huge_integers_are_compared_as_they_are() -> No
     short = [float(each) for each in np.linspace(0, 1, 20)]
     short[3] = float("nan")
     side = {"huge": huge, "who": [f"p{step % 3}" for step in range(20)], "x": short}
-    released: dict[str, Any] = {
-        "huge": [each + 1 for each in huge],
-        "who": side["who"],
-        "x": np.array(short, dtype=np.float32),
-    }
+    less = np.array(short, dtype=np.float32)
+    released = {"huge": [each + 1 for each in huge], "who": side["who"], "x": less}
     tables = encode(side, side, released, use=["huge"])
 
-    assert {column.name: column.precision for column in tables.columns} == {
-        "huge": "",
-        "who": "",
-        "x": "float32",
-    }
+    precisions = {column.name: column.precision for column in tables.columns}
+    assert precisions == {"huge": "", "who": "", "x": "float32"}
     assert copied(tables) == (0, 0)
     assert copied(encode(side, side, released, leave_out=["huge"])) == (20, 20)
 
@@ -215,11 +203,8 @@ def test_numbers_that_no_power_of_ten_reaches_stay_as_they_are() -> None:
     values = np.array([0.0, 5e-324, 1e-300, 1.7e308, -3.0])
 
     for precision in (
-        Precision(digits=1),
-        Precision(decimals=3),
-        Precision(16),
-        precision_of(values, values),
-    ):
+        Precision(digits=1), Precision(decimals=3), Precision(16), precision_of(values, values),
+    ):  # fmt: skip
         rounded = precision.rounded(values)
         assert np.isfinite(rounded).all()
         assert rounded[3] == 1.7e308

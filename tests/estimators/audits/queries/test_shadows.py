@@ -72,16 +72,12 @@ def test_a_pooled_variance_is_that_within_records() -> None:
         math.sqrt(sum(((x - x.mean()) ** 2).sum() for x in each) / sum(len(x) - 1 for x in each))
         for each in (inside, outside)
     ]
-    by_hand = [
-        norm.logpdf(signal, i.mean(), wide[0]) - norm.logpdf(signal, o.mean(), wide[1])
-        for signal, i, o in zip(TARGET, inside, outside, strict=True)
-    ]
+    three = zip(TARGET, inside, outside, strict=True)
+    by_hand = [norm.logpdf(x, i.mean(), wide[0]) - norm.logpdf(x, o.mean(), wide[1]) for x, i, o in three]
 
     np.testing.assert_allclose(shadows.lira_online(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"), by_hand)
-    np.testing.assert_allclose(
-        shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"),
-        [(signal - o.mean()) / wide[1] for signal, o in zip(TARGET, outside, strict=True)],
-    )
+    offline = [(signal - o.mean()) / wide[1] for signal, o in zip(TARGET, outside, strict=True)]
+    np.testing.assert_allclose(shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="pooled"), offline)
 
 
 def test_a_record_has_a_variance_of_its_own_if_there_are_shadows_enough() -> None:
@@ -135,10 +131,8 @@ def test_rmia_is_the_log_of_the_records_ratio_also_of_probabilities_that_no_floa
 def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(online, gamma) -> None:
     z, of_shadows = RNG.uniform(0.05, 0.9, 30), RNG.uniform(0.05, 0.9, (MODELS, 30))
     whole = of_shadows.mean(axis=0) if online else 1.3 / 2 * of_shadows.mean(axis=0) + 0.7 / 2
-    by_hand = [
-        np.mean([ratio / (own / average) >= gamma for own, average in zip(z, whole, strict=True)])
-        for ratio in ratios(online, 0.3)
-    ]
+    relative = [own / average for own, average in zip(z, whole, strict=True)]
+    by_hand = [np.mean([ratio / each >= gamma for each in relative]) for ratio in ratios(online, 0.3)]
 
     ask = {"online": online, "a": 0.3}
     scores = shadows.rmia(
@@ -313,55 +307,52 @@ TWO = [[1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]
 HALF = [[True, False, True], [False, True, True]]
 
 
-test_what_cannot_be_scored_is_named = refusals(
-    "ask, error, field, index, words",
-    [
-        (lambda: shadows.lira_online([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2,
-         "record 2: 0 of 2 shadows were trained without it, need at least 1"),
-        (lambda: shadows.lira_online([1, 2, 3], TWO, [[0, 0, 1], [0, 1, 0]]), TooFewRecords, "signals", 0,
-         "record 0: 0 of 2 shadows were trained on it, need at least 1; train more shadows, on random_halves of all "
-         r"records, or use a query without them \(offline\)"),
-        (lambda: shadows.lira_online([1, 2], [r[:2] for r in TWO], [[1, 0], [0, 1]]), TooFewRecords, "signals", None,
-         "one shadow with it"),
-        (lambda: shadows.lira_online([1, 2], [r[:2] for r in TWO], [[1, 0], [0, 1]], variance="record"), TooFewRecords,
-         "signals", 0, "need at least 2"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO[:1]), TooFewRecords, "signals", None, "one shadow without it"),
-        (lambda: shadows.calibrated_loss([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2, "record 2"),
-        (lambda: shadows.reference_rank([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2, "record 2"),
-        (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), HALF), TooFewRecords, "signals", 2, "record 2"),
-        (lambda: shadows.rmia([-1, -2, -3], TWO), OutOfRange, "signals", 0, "record 0 is above 0, need log-prob"),
-        (lambda: shadows.rmia([-1, 2, -3], -np.abs(TWO)), OutOfRange, "target", 1, "record 1 is above 0"),
-        (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), a=1.5), OutOfRange, "a", None, "from 0 to 1"),
-        (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), gamma=0), OutOfRange, "gamma", None, "above 0"),
-        (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), population=[-1.0]), InputError, "population_signals", None,
-         "need both"),
-        (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), population=[-1.0], population_signals=[[-1.0]]),
-         DimensionMismatch, "population_signals", None, "got 1 by 1, need 2 shadows by 1 records"),
-        (lambda: shadows.lira_offline([1, 2, 3], np.transpose(TWO)), DimensionMismatch, "signals", None, "transpose"),
-        (lambda: shadows.lira_offline([1, 2], TWO), DimensionMismatch, "signals", None, "need shadows by 2 records"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO, np.transpose(HALF)), DimensionMismatch, "membership", None,
-         "got 3 by 2, need 2 shadows by 3 records; it seems to be a row a record: transpose it"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO, [[0.5] * 3] * 2), InputError, "membership", None, "True or F"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO, [["a"] * 3] * 2), InputError, "membership", None, "True or F"),
-        (lambda: shadows.lira_offline([1, 2, 3], [1, 2, 3]), DimensionMismatch, "signals", None, "numbers a model"),
-        (lambda: shadows.random_halves(1, 10, 0), OutOfRange, "shadows", None, "at least 2"),
-        (lambda: shadows.random_halves(2, 10, -1), OutOfRange, "seed", None, "at least 0"),
-        (lambda: shadows.lira_offline([1, 2, 3], [TWO[0], [1, NAN, 1]]), NotFinite, "signals", 1,
-         "record 1 of model 1 is NaN; look at"),
-        (lambda: shadows.lira_offline([1, NAN, 3], TWO), NotFinite, "target", 1, "record 1 is NaN"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO, variance="own"), UnknownName, "variance", None, "auto, pooled"),
-        (lambda: shadows.lira_offline([1, 2, 3], TWO, centre="mode"), UnknownName, "centre", None, "mean, median"),
-        (lambda: shadows.reference([1, 2], [1, 2, 3]), DimensionMismatch, "signal", None, "got 3"),
-        (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0]] * 19, [1.0] * 19), TooFewRecords,
-         "calibration_features", None, "got 19, need at least 20 records that are neither scored nor members"),
-        (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0, 2.0]] * 20, [1.0] * 20), DimensionMismatch,
-         "calibration_features", None, "need 1"),
-        (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0]] * 20, [1.0] * 20, level=1.0), OutOfRange, "level",
-         None, "between 0 and 1"),
-        (lambda: shadows.quantile_regression([[NAN]], [1.0], [[1.0]] * 20, [1.0] * 20), NotFinite, "features", 0,
-         "record 0 is NaN"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_scored_is_named = refusals("ask, error, field, index, words", [
+    (lambda: shadows.lira_online([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2,
+     "record 2: 0 of 2 shadows were trained without it, need at least 1"),
+    (lambda: shadows.lira_online([1, 2, 3], TWO, [[0, 0, 1], [0, 1, 0]]), TooFewRecords, "signals", 0,
+     "record 0: 0 of 2 shadows were trained on it, need at least 1; train more shadows, on random_halves of all "
+     r"records, or use a query without them \(offline\)"),
+    (lambda: shadows.lira_online([1, 2], [r[:2] for r in TWO], [[1, 0], [0, 1]]), TooFewRecords, "signals", None,
+     "one shadow with it"),
+    (lambda: shadows.lira_online([1, 2], [r[:2] for r in TWO], [[1, 0], [0, 1]], variance="record"), TooFewRecords,
+     "signals", 0, "need at least 2"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO[:1]), TooFewRecords, "signals", None, "one shadow without it"),
+    (lambda: shadows.calibrated_loss([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2, "record 2"),
+    (lambda: shadows.reference_rank([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2, "record 2"),
+    (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), HALF), TooFewRecords, "signals", 2, "record 2"),
+    (lambda: shadows.rmia([-1, -2, -3], TWO), OutOfRange, "signals", 0, "record 0 is above 0, need log-prob"),
+    (lambda: shadows.rmia([-1, 2, -3], -np.abs(TWO)), OutOfRange, "target", 1, "record 1 is above 0"),
+    (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), a=1.5), OutOfRange, "a", None, "from 0 to 1"),
+    (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), gamma=0), OutOfRange, "gamma", None, "above 0"),
+    (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), population=[-1.0]), InputError, "population_signals", None,
+     "need both"),
+    (lambda: shadows.rmia([-1, -2, -3], -np.abs(TWO), population=[-1.0], population_signals=[[-1.0]]),
+     DimensionMismatch, "population_signals", None, "got 1 by 1, need 2 shadows by 1 records"),
+    (lambda: shadows.lira_offline([1, 2, 3], np.transpose(TWO)), DimensionMismatch, "signals", None, "transpose"),
+    (lambda: shadows.lira_offline([1, 2], TWO), DimensionMismatch, "signals", None, "need shadows by 2 records"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO, np.transpose(HALF)), DimensionMismatch, "membership", None,
+     "got 3 by 2, need 2 shadows by 3 records; it seems to be a row a record: transpose it"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO, [[0.5] * 3] * 2), InputError, "membership", None, "True or F"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO, [["a"] * 3] * 2), InputError, "membership", None, "True or F"),
+    (lambda: shadows.lira_offline([1, 2, 3], [1, 2, 3]), DimensionMismatch, "signals", None, "numbers a model"),
+    (lambda: shadows.random_halves(1, 10, 0), OutOfRange, "shadows", None, "at least 2"),
+    (lambda: shadows.random_halves(2, 10, -1), OutOfRange, "seed", None, "at least 0"),
+    (lambda: shadows.lira_offline([1, 2, 3], [TWO[0], [1, NAN, 1]]), NotFinite, "signals", 1,
+     "record 1 of model 1 is NaN; look at"),
+    (lambda: shadows.lira_offline([1, NAN, 3], TWO), NotFinite, "target", 1, "record 1 is NaN"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO, variance="own"), UnknownName, "variance", None, "auto, pooled"),
+    (lambda: shadows.lira_offline([1, 2, 3], TWO, centre="mode"), UnknownName, "centre", None, "mean, median"),
+    (lambda: shadows.reference([1, 2], [1, 2, 3]), DimensionMismatch, "signal", None, "got 3"),
+    (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0]] * 19, [1.0] * 19), TooFewRecords,
+     "calibration_features", None, "got 19, need at least 20 records that are neither scored nor members"),
+    (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0, 2.0]] * 20, [1.0] * 20), DimensionMismatch,
+     "calibration_features", None, "need 1"),
+    (lambda: shadows.quantile_regression([[1.0]], [1.0], [[1.0]] * 20, [1.0] * 20, level=1.0), OutOfRange, "level",
+     None, "between 0 and 1"),
+    (lambda: shadows.quantile_regression([[NAN]], [1.0], [[1.0]] * 20, [1.0] * 20), NotFinite, "features", 0,
+     "record 0 is NaN"),
+])  # fmt: skip
 
 
 def test_one_record_is_enough() -> None:

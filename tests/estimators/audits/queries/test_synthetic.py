@@ -199,10 +199,8 @@ def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
 @pytest.mark.slow
 @each_case(
     "versions, blind",
-    [
-        (1, {"exact_copy", "kth_closeness", "rare_values"}),
-        (5, {"exact_copy", "closeness_ratio", "rare_values"}),
-    ],
+    (1, {"exact_copy", "kth_closeness", "rare_values"}),
+    (5, {"exact_copy", "closeness_ratio", "rare_values"}),
 )
 def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
     """One version of each member hides from who looks at the fifth, several from who looks at the first two."""
@@ -228,10 +226,8 @@ def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_t
     s = {name: rng.permutation(column) for name, column in a.items()}
     scores = synthetic_scores(encode(a, b, s, r))
 
-    leak = {
-        name: advantage(Scores.of(scores.members[name], scores.nonmembers[name])).lower
-        for name in ("closeness", "rare_values")
-    }
+    sides = {name: (scores.members[name], scores.nonmembers[name]) for name in ("closeness", "rare_values")}
+    leak = {name: advantage(Scores.of(*each)).lower for name, each in sides.items()}
     assert leak["rare_values"] > 0.4
     assert leak["closeness"] < 0.1
 
@@ -261,21 +257,15 @@ def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
 
 @each_case(
     "members, nonmembers, released, reference",
-    [
-        ((1, 3), (1, 3), (1, 3), (1, 3)),
-        ((1, 3), (2, 3), (1, 3), None),
-        ((5, 1), (4, 1), (3, 1), (2, 1)),
-        ((40, 2), (40, 2), (3, 2), (1, 2)),
-    ],
+    ((1, 3), (1, 3), (1, 3), (1, 3)),
+    ((1, 3), (2, 3), (1, 3), None),
+    ((5, 1), (4, 1), (3, 1), (2, 1)),
+    ((40, 2), (40, 2), (3, 2), (1, 2)),
 )
 def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
     rng = np.random.default_rng(9)
-    tables = encode_points(
-        rng.random(members),
-        rng.random(nonmembers),
-        rng.random(released),
-        None if reference is None else rng.random(reference),
-    )
+    three = [rng.random(each) for each in (members, nonmembers, released)]
+    tables = encode_points(*three, None if reference is None else rng.random(reference))
     scores = synthetic_scores(tables, k=50)
 
     for values in (*scores.members.values(), *scores.nonmembers.values()):
@@ -314,14 +304,12 @@ NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
 
 @each_case(
     "tables, names, options, error, words",
-    [
-        (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
-        (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
-        (drawn(0), None, {"metric": "l2"}, OptionError, "l2 is for numbers, and the tables have categories"),
-        (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
-        (NINE, None, {"near": -1.0}, OutOfRange, "near"),
-        (NINE, None, {"k": 0}, OutOfRange, "k"),
-    ],
+    (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
+    (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
+    (drawn(0), None, {"metric": "l2"}, OptionError, "l2 is for numbers, and the tables have categories"),
+    (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
+    (NINE, None, {"near": -1.0}, OutOfRange, "near"),
+    (NINE, None, {"k": 0}, OutOfRange, "k"),
 )
 def test_what_is_wrong_is_named(tables, names, options, error, words) -> None:
     with pytest.raises(error, match=words):

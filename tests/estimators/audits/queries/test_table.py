@@ -30,12 +30,8 @@ def one(column: list[Any] | Any, *others: Any) -> dict[str, Any]:
 
 
 def test_the_distance_is_gowers() -> None:
-    released = {
-        "age": np.array([20, 60]),
-        "job": ["baker", "nurse"],
-        "sex": [True, False],
-        "day": ["2020-01-01", "2020-01-11"],
-    }
+    released = {"age": np.array([20, 60]), "job": ["baker", "nurse"]}
+    released |= {"sex": [True, False], "day": ["2020-01-01", "2020-01-11"]}
     person = {"age": [30], "job": ["nurse"], "sex": [True], "day": ["2020-01-06"]}
     tables = encode(person, person, released)
 
@@ -66,12 +62,9 @@ def test_texts_that_spell_numbers_and_a_release_in_another_unit_are_spoken_of() 
     comma, point = ([f"{i % 7}{sign}5" for i in range(40)] for sign in ",.")
     near, far = np.arange(40.0), np.arange(40.0) / 1000 - 1
     cases = [
-        (comma, comma, comma),
-        (point, point, point),
-        (near, near, far),
-        (near, far, far),
+        (comma, comma, comma), (point, point, point), (near, near, far), (near, far, far),
         (near, near, far[:7]),
-    ]
+    ]  # fmt: skip
     odd = [codes(encode(*map(one, case))) for case in cases]
 
     assert ["spelled_numbers" in each for each in odd] == [True, False, False, False, False]
@@ -112,12 +105,9 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
         n = int(rng.integers(1, 30))
         number = rng.normal(size=n).round(1)
         number[rng.random(n) < 0.2] = np.nan
-        return {
-            "number": number,
-            "whole": rng.integers(0, most, n),
-            "text": rng.choice(["a", "b", "", "7", "é"], n),
-            "moment": rng.integers(0, 9, n).astype("datetime64[D]"),
-        }
+        words = ["a", "b", "", "7", "é"]
+        table = {"number": number, "whole": rng.integers(0, most, n), "text": rng.choice(words, n)}
+        return table | {"moment": rng.integers(0, 9, n).astype("datetime64[D]")}
 
     a, b, s, r = (draw() for _ in range(4))
     for reference in (None, r):
@@ -207,11 +197,8 @@ def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
         assert tables.members.values[0, 0] == -1
     texts = encode(one(["a", " ", None]), one(["a", "b", ""]), one(["a", "b", None]))
     assert [distance(texts.members, i, texts.synthetic, j) for i, j in ((1, 2), (2, 2), (1, 0))] == [0, 0, 1]
-    days = encode(
-        one(np.array(["2020-01-01", "NaT"], "datetime64[ns]")),
-        one([dt.date(2020, 1, 1), None]),
-        one(["2020-01-01", "2020-01-03"]),
-    )
+    numpys, others = one(np.array(["2020-01-01", "NaT"], "datetime64[ns]")), one([dt.date(2020, 1, 1), None])
+    days = encode(numpys, others, one(["2020-01-01", "2020-01-03"]))
     assert days.columns[0].kind == "date"
     assert [distance(side, 0, days.synthetic, 0) for side in (days.members, days.nonmembers)] == [0, 0]
 
@@ -251,12 +238,9 @@ def test_frames_and_columns_of_other_libraries() -> None:
         }
     )
     plain = {
-        "whole": [2**53 + 1, None, 3],
-        "level": ["a", None, "b"],
-        "true": [True, None, False],
-        "text": ["x", None, "y"],
-        "moment": ["2020-01-01", None, "2020-01-03 12:00"],
-    }
+        "whole": [2**53 + 1, None, 3], "level": ["a", None, "b"], "true": [True, None, False],
+        "text": ["x", None, "y"], "moment": ["2020-01-01", None, "2020-01-03 12:00"],
+    }  # fmt: skip
     masked = plain | {"whole": np.ma.masked_equal(np.array([2**53 + 1, 0, 3]), 0)}
     arrow = dict(zip(plain, pa.table(plain).columns, strict=True))
 
@@ -290,11 +274,9 @@ def test_identifiers_are_left_out_and_continuous_columns_are_not(rng) -> None:
 
 def test_columns_that_say_nothing_are_left_out_and_named() -> None:
     good = [1.0, 2.0, 3.0]
-    tables = encode(
-        {"x": good, "gone": [None] * 3, "same": good, "mine": good},
-        {"x": good[::-1], "gone": good, "same": good, "yours": good},
-        {"x": good, "gone": good, "same": [5, 5, 5]},
-    )
+    train = {"x": good, "gone": [None] * 3, "same": good, "mine": good}
+    holdout = {"x": good[::-1], "gone": good, "same": good, "yours": good}
+    tables = encode(train, holdout, {"x": good, "gone": good, "same": [5, 5, 5]})
 
     assert list(kinds(tables)) == ["x"]
     said = {caution.code: caution.message for caution in tables.cautions}
@@ -337,30 +319,27 @@ def test_rows_that_stand_where_they_should_not(rng) -> None:
 SQUARE = np.zeros((2, 2))
 
 
-test_what_is_wrong_is_named = refusals(
-    "ask, error, words",
-    [
-        (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
-        (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
-        (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
-        (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
-        (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
-        (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
-         "nonmembers: column 'x' is infinite in row 1"),
-        (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
-        (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
-         "members: column 'x' holds dict; need a number"),
-        (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
-        (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
-        (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
-        (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
-         "column 'agee' is in no table; the columns are 'x'"),
-        (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
-         "members has 2 columns and synthetic 3"),
-        (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
-        (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
-    ],
-)  # fmt: skip
+test_what_is_wrong_is_named = refusals("ask, error, words", [
+    (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
+    (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
+    (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
+    (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
+    (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
+    (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
+     "nonmembers: column 'x' is infinite in row 1"),
+    (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
+    (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
+     "members: column 'x' holds dict; need a number"),
+    (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
+    (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
+    (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+    (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
+     "column 'agee' is in no table; the columns are 'x'"),
+    (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
+     "members has 2 columns and synthetic 3"),
+    (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
+    (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
+])  # fmt: skip
 
 
 # --- one column in two notations ------------------------------------------------------------------------------
@@ -386,12 +365,10 @@ def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
 
 @each_case(
     "column, kind",
-    [
-        (["A3", "12", "13"], "category"),
-        (["12", "13", "14"], "number"),
-        (["true", "false", "true"], "number"),
-        ([None, "", None], "empty"),
-    ],
+    (["A3", "12", "13"], "category"),
+    (["12", "13", "14"], "number"),
+    (["true", "false", "true"], "number"),
+    ([None, "", None], "empty"),
 )
 def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
     sides = {"x": [1, 0, 12], "y": [1, 2, 3]}

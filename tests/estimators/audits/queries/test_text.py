@@ -93,33 +93,24 @@ def test_references_are_differences_and_ratios_of_losses_and_may_have_tokens_of_
 
     np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS), np.subtract(theirs, own))
     np.testing.assert_allclose(text.reference_ratio(LOGS, OTHERS), -np.divide(own, theirs))
-    np.testing.assert_allclose(
-        text.reference_difference(LOGS, OTHERS, total=True),
-        [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)],
-    )
+    expected = [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)]
+    np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS, total=True), expected)
 
     pieces = [np.repeat(row / 2, 2) for row in OTHERS]  # the same texts, in twice as many tokens
     more = [len(row) for row in pieces]
     total = text.reference_difference(LOGS, OTHERS, total=True)
 
     np.testing.assert_allclose(text.reference_difference(LOGS, pieces, total=True), total)
-    np.testing.assert_allclose(
-        text.reference_difference(
-            padded(LOGS), padded(pieces), lengths=SIZES, reference_lengths=more, total=True
-        ),
-        total,
-    )
+    options = {"lengths": SIZES, "reference_lengths": more, "total": True}
+    np.testing.assert_allclose(text.reference_difference(padded(LOGS), padded(pieces), **options), total)
 
 
 # One question, asked in different words
 
 QUERIES: list[tuple[Any, ...]] = [
-    (text.text_loss, LOGS),
-    (text.mink, LOGS),
-    (text.minkpp, LOGS, MEANS, DEVIATIONS),
-    (text.reference_difference, LOGS, OTHERS),
-    (text.reference_ratio, LOGS, OTHERS),
-]
+    (text.text_loss, LOGS), (text.mink, LOGS), (text.minkpp, LOGS, MEANS, DEVIATIONS),
+    (text.reference_difference, LOGS, OTHERS), (text.reference_ratio, LOGS, OTHERS),
+]  # fmt: skip
 
 
 @each_case("query", QUERIES)
@@ -244,45 +235,42 @@ def test_units_of_records_that_score_higher_score_higher_and_those_no_model_saw_
 NAN = float("nan")
 
 
-test_what_cannot_be_scored_is_named = refusals(
-    "ask, error, field, index, words",
-    [
-        (lambda: text.text_loss([[-1.0], []]), TooFewRecords, "log_probabilities", 1, "record 1 has no tokens"),
-        (lambda: text.text_loss([[-1.0, 0.0]] * 2, lengths=[1, 0]), TooFewRecords, "log_probabilities", 1,
-         "leave such"),
-        (lambda: text.text_loss([]), TooFewRecords, "log_probabilities", None, "got none"),
-        (lambda: text.text_loss([[-1.0], [NAN, -1.0]]), NotFinite, "log_probabilities", 1,
-         "token 0 of record 1 is NaN; the first token of a text has no probability"),
-        (lambda: text.text_loss([[-1.0], [-1.0, -1.0, NAN]]), NotFinite, "log_probabilities", 1, "token 2 of record 1"),
-        (lambda: text.text_loss([[-1.0], [0.5]]), OutOfRange, "log_probabilities", 1, "not losses"),
-        (lambda: text.text_loss([[-1.0], ["a"]]), InputError, "log_probabilities", 1, "record 1 is no row of numbers"),
-        (lambda: text.text_loss([-1.0, -2.0]), InputError, "log_probabilities", 0, "record 0 is no row of numbers"),
-        (lambda: text.text_loss("abc"), InputError, "log_probabilities", None, "got str"),
-        (lambda: text.text_loss(-1.0), InputError, "log_probabilities", None, "got float"),
-        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[3]), OutOfRange, "lengths", 0, "from 1 to 2"),
-        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1.5]), OutOfRange, "lengths", 0, "whole number"),
-        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1, 1]), DimensionMismatch, "lengths", None, "got 2"),
-        (lambda: text.text_loss([-1.0, -2.0], lengths=[1, 1]), DimensionMismatch, "log_probabilities", None,
-         "no lengths"),
-        (lambda: text.mink([[-1.0]], share=0.0), OutOfRange, "share", None, "above 0 and at most 1"),
-        (lambda: text.zlib_ratio([[-1.0]], [0]), OutOfRange, "sizes", 0, "record 0 has none"),
-        (lambda: text.zlib_ratio([[-1.0]], [1, 2]), DimensionMismatch, "sizes", None, "got 2"),
-        (lambda: text.compressed_sizes("abc"), InputError, "texts", None, "single text"),
-        (lambda: text.compressed_sizes(["abc", None]), InputError, "texts", 1, "record 1 is NoneType"),
-        (lambda: text.minkpp([[-1.0], [-1.0, -2.0]], [[-1.0], [-1.0]], [[1.0], [1.0, 1.0]]), DimensionMismatch, "means",
-         1, "record 1 has 1 numbers, need 2"),
-        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[1.0], [1.0]]), DimensionMismatch, "deviations", None, "got 2"),
-        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[NAN]]), NotFinite, "deviations", 0, "record 0 is NaN"),
-        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[-1.0]]), OutOfRange, "deviations", 0, "square root"),
-        (lambda: text.minkpp([[-1.0]], [[1.0]], [[1.0]]), OutOfRange, "means", 0, "minus the entropy"),
-        (lambda: text.reference_difference([[-1.0]], [[-1.0], [-1.0]]), DimensionMismatch, "reference", None, "got 2"),
-        (lambda: text.reference_ratio([[-1.0]], [[1.0]]), OutOfRange, "reference", 0, "record 0 is above 0"),
-        (lambda: text.aggregate([1.0, 2.0], ["a"]), DimensionMismatch, "units", None, "got 1"),
-        (lambda: text.aggregate([1.0, NAN], ["a", "b"]), NotFinite, "scores", 1, "record 1 is NaN"),
-        (lambda: text.aggregate([1.0, 2.0], [1.0, NAN]), NotFinite, "units", 1, "record 1 has no label"),
-        (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
-    ],
-)  # fmt: skip
+test_what_cannot_be_scored_is_named = refusals("ask, error, field, index, words", [
+    (lambda: text.text_loss([[-1.0], []]), TooFewRecords, "log_probabilities", 1, "record 1 has no tokens"),
+    (lambda: text.text_loss([[-1.0, 0.0]] * 2, lengths=[1, 0]), TooFewRecords, "log_probabilities", 1,
+     "leave such"),
+    (lambda: text.text_loss([]), TooFewRecords, "log_probabilities", None, "got none"),
+    (lambda: text.text_loss([[-1.0], [NAN, -1.0]]), NotFinite, "log_probabilities", 1,
+     "token 0 of record 1 is NaN; the first token of a text has no probability"),
+    (lambda: text.text_loss([[-1.0], [-1.0, -1.0, NAN]]), NotFinite, "log_probabilities", 1, "token 2 of record 1"),
+    (lambda: text.text_loss([[-1.0], [0.5]]), OutOfRange, "log_probabilities", 1, "not losses"),
+    (lambda: text.text_loss([[-1.0], ["a"]]), InputError, "log_probabilities", 1, "record 1 is no row of numbers"),
+    (lambda: text.text_loss([-1.0, -2.0]), InputError, "log_probabilities", 0, "record 0 is no row of numbers"),
+    (lambda: text.text_loss("abc"), InputError, "log_probabilities", None, "got str"),
+    (lambda: text.text_loss(-1.0), InputError, "log_probabilities", None, "got float"),
+    (lambda: text.text_loss([[-1.0, -2.0]], lengths=[3]), OutOfRange, "lengths", 0, "from 1 to 2"),
+    (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1.5]), OutOfRange, "lengths", 0, "whole number"),
+    (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1, 1]), DimensionMismatch, "lengths", None, "got 2"),
+    (lambda: text.text_loss([-1.0, -2.0], lengths=[1, 1]), DimensionMismatch, "log_probabilities", None,
+     "no lengths"),
+    (lambda: text.mink([[-1.0]], share=0.0), OutOfRange, "share", None, "above 0 and at most 1"),
+    (lambda: text.zlib_ratio([[-1.0]], [0]), OutOfRange, "sizes", 0, "record 0 has none"),
+    (lambda: text.zlib_ratio([[-1.0]], [1, 2]), DimensionMismatch, "sizes", None, "got 2"),
+    (lambda: text.compressed_sizes("abc"), InputError, "texts", None, "single text"),
+    (lambda: text.compressed_sizes(["abc", None]), InputError, "texts", 1, "record 1 is NoneType"),
+    (lambda: text.minkpp([[-1.0], [-1.0, -2.0]], [[-1.0], [-1.0]], [[1.0], [1.0, 1.0]]), DimensionMismatch, "means",
+     1, "record 1 has 1 numbers, need 2"),
+    (lambda: text.minkpp([[-1.0]], [[-1.0]], [[1.0], [1.0]]), DimensionMismatch, "deviations", None, "got 2"),
+    (lambda: text.minkpp([[-1.0]], [[-1.0]], [[NAN]]), NotFinite, "deviations", 0, "record 0 is NaN"),
+    (lambda: text.minkpp([[-1.0]], [[-1.0]], [[-1.0]]), OutOfRange, "deviations", 0, "square root"),
+    (lambda: text.minkpp([[-1.0]], [[1.0]], [[1.0]]), OutOfRange, "means", 0, "minus the entropy"),
+    (lambda: text.reference_difference([[-1.0]], [[-1.0], [-1.0]]), DimensionMismatch, "reference", None, "got 2"),
+    (lambda: text.reference_ratio([[-1.0]], [[1.0]]), OutOfRange, "reference", 0, "record 0 is above 0"),
+    (lambda: text.aggregate([1.0, 2.0], ["a"]), DimensionMismatch, "units", None, "got 1"),
+    (lambda: text.aggregate([1.0, NAN], ["a", "b"]), NotFinite, "scores", 1, "record 1 is NaN"),
+    (lambda: text.aggregate([1.0, 2.0], [1.0, NAN]), NotFinite, "units", 1, "record 1 has no label"),
+    (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
+])  # fmt: skip
 
 
 # A whole text's log-likelihood
@@ -300,19 +288,13 @@ def test_the_log_likelihood_over_the_bytes_is_minus_the_bits_per_byte():
     )
 
 
-test_what_has_no_log_likelihood_or_no_text_is_named = refusals(
-    "ask, error, field, index, words",
-    [
-        (
-            lambda: text.byte_loss([-1.0], ["a", "b"]),
-            DimensionMismatch,
-            "totals",
-            None,
-            "got 1, need one for each of 2",
-        ),
-        (lambda: text.byte_loss([-1.0, 0.5], ["a", "b"]), OutOfRange, "totals", 1, "record 1 is above 0"),
-        (lambda: text.byte_loss([-1.0, NAN], ["a", "b"]), NotFinite, "totals", 1, "record 1 is NaN"),
-        (lambda: text.byte_loss([-1.0], [""]), TooFewRecords, "texts", 0, "record 0 has no tokens"),
-        (lambda: text.byte_loss([-1.0], "a"), InputError, "texts", None, "got a single text"),
-    ],
-)
+test_what_has_no_log_likelihood_or_no_text_is_named = refusals("ask, error, field, index, words", [
+    (
+        lambda: text.byte_loss([-1.0], ["a", "b"]), DimensionMismatch, "totals", None,
+        "got 1, need one for each of 2",
+    ),
+    (lambda: text.byte_loss([-1.0, 0.5], ["a", "b"]), OutOfRange, "totals", 1, "record 1 is above 0"),
+    (lambda: text.byte_loss([-1.0, NAN], ["a", "b"]), NotFinite, "totals", 1, "record 1 is NaN"),
+    (lambda: text.byte_loss([-1.0], [""]), TooFewRecords, "texts", 0, "record 0 has no tokens"),
+    (lambda: text.byte_loss([-1.0], "a"), InputError, "texts", None, "got a single text"),
+])  # fmt: skip

@@ -173,23 +173,20 @@ def read(run: SequentialRun, **other: object) -> SequentialRun:
     return SequentialRun.from_dict({**run.to_dict(), **other})
 
 
-@each_case(
-    "act, kind, words",
-    [
-        (lambda run: run.after(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), InputError, "vectors"),
-        (lambda run: run.after(Scores.of(np.arange(8.0), np.arange(8.0))), InputError, "first batch needs 10"),
-        (lambda run: run.after([1, 2]), InputError, "Scores"),
-        (lambda run: run.after(LINE).after(WORDS), MaceError, "numbers, not labels"),
-        (lambda run: run.after(WORDS).after(LINE), IncompatibleCells, "labels, not numbers"),
-        (lambda run: sequential_run(max_advantage=2.0), OutOfRange, "from -1 to 1"),
-        (lambda run: sequential_run(planned=1), MaceError, "planned"),
-        (lambda run: SequentialRun.from_dict({}), InputError, "no state"),
-        (lambda run: read(run, version=9), InputError, "version 9"),
-        (lambda run: read(run, blocks=[[3, 2, 1, 1]]), InputError, "state.blocks: there are more right guesses"),
-        (lambda run: read(run, looks=3), InputError, "damaged"),
-        (lambda run: read(run, prior=3), InputError, "damaged"),
-    ],
-)  # fmt: skip
+@each_case("act, kind, words", [
+    (lambda run: run.after(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), InputError, "vectors"),
+    (lambda run: run.after(Scores.of(np.arange(8.0), np.arange(8.0))), InputError, "first batch needs 10"),
+    (lambda run: run.after([1, 2]), InputError, "Scores"),
+    (lambda run: run.after(LINE).after(WORDS), MaceError, "numbers, not labels"),
+    (lambda run: run.after(WORDS).after(LINE), IncompatibleCells, "labels, not numbers"),
+    (lambda run: sequential_run(max_advantage=2.0), OutOfRange, "from -1 to 1"),
+    (lambda run: sequential_run(planned=1), MaceError, "planned"),
+    (lambda run: SequentialRun.from_dict({}), InputError, "no state"),
+    (lambda run: read(run, version=9), InputError, "version 9"),
+    (lambda run: read(run, blocks=[[3, 2, 1, 1]]), InputError, "state.blocks: there are more right guesses"),
+    (lambda run: read(run, looks=3), InputError, "damaged"),
+    (lambda run: read(run, prior=3), InputError, "damaged"),
+])  # fmt: skip
 def test_what_cannot_be_used_is_named(act, kind, words) -> None:
     with pytest.raises(kind, match=words):
         act(sequential_run())

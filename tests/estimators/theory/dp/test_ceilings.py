@@ -17,9 +17,8 @@ EPSILONS = [0.01, 0.5, 1.0, 3.0, 8.0]
 
 def best_advantage(heights, prior):
     """Advantage of the best point of a curve TPR(FPR), or of its mirror image."""
-    right = np.maximum(
-        prior * heights + (1 - prior) * (1 - ALARMS), prior * ALARMS + (1 - prior) * (1 - heights)
-    )
+    known = prior * heights + (1 - prior) * (1 - ALARMS)
+    right = np.maximum(known, prior * ALARMS + (1 - prior) * (1 - heights))
     return 2 * right.max() - 1
 
 
@@ -32,15 +31,13 @@ def dp_curve(epsilon, delta):
 
 @each_case(
     "ceiling, expected",
-    [
-        (dp.advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
-        (dp.advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
-        (dp.advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
-        (dp.individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
-        (dp.advantage_ceiling(1.0, 0.05), 0.4890),  # E3
-        (dp.individual_risk_ceiling(1.0), 0.4621),
-        (dp.gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
-    ],
+    (dp.advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
+    (dp.advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
+    (dp.advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
+    (dp.individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
+    (dp.advantage_ceiling(1.0, 0.05), 0.4890),  # E3
+    (dp.individual_risk_ceiling(1.0), 0.4621),
+    (dp.gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
 )
 def test_ceilings_meet_the_golden_values(ceiling, expected):
     assert ceiling == pytest.approx(expected, abs=5e-5)
@@ -103,14 +100,12 @@ def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
 
 test_numbers_out_of_range_are_refused_by_name = refusals(
     "ask, field",
-    [
-        (lambda: dp.gdp_ceiling(np.inf), "mu"),
-        (lambda: dp.advantage_ceiling(1.0, prior=0.0), "prior"),
-        (lambda: dp.advantage_ceiling(-1.0), "epsilon"),
-        (lambda: dp.advantage_ceiling(1.0, delta=1.1), "delta"),
-        (lambda: dp.epsilon_from_advantage(1.5), "advantage"),
-        (lambda: ceilings.epsilon_from_mip_eta(0.51), "eta"),
-    ],
+    (lambda: dp.gdp_ceiling(np.inf), "mu"),
+    (lambda: dp.advantage_ceiling(1.0, prior=0.0), "prior"),
+    (lambda: dp.advantage_ceiling(-1.0), "epsilon"),
+    (lambda: dp.advantage_ceiling(1.0, delta=1.1), "delta"),
+    (lambda: dp.epsilon_from_advantage(1.5), "advantage"),
+    (lambda: ceilings.epsilon_from_mip_eta(0.51), "eta"),
     error=OutOfRange,
 )
 

@@ -149,26 +149,15 @@ def test_from_below_a_promise_says_nothing_of_attacks_and_what_a_number_leaves_o
     assert codes(epsilon=1.0, delta=0.1) == ["no_mu", "random_membership", "adjacency_assumed"]
 
 
-@each_case(
-    "numbers, field",
-    [
-        ({}, "advantage"),
-        ({"advantage": 0.1, "eta": 0.1}, "eta"),
-        ({"advantage": 1.0}, "advantage"),
-        ({"advantage": -0.1}, "advantage"),
-        ({"advantage": 0.5, "prior": 0.1}, "advantage"),
-        ({"advantage": float("nan")}, "advantage"),
-        ({"eta": 0.5}, "eta"),
-        ({"eta": 0.2, "prior": 0.1}, "eta"),
-        ({"epsilon": -1.0}, "epsilon"),
-        ({"epsilon": 2e6}, "epsilon"),
-        ({"mu": 1001.0}, "mu"),
-        ({"mu": 1.0, "delta": 1.1}, "delta"),
-        ({"mu": 1.0, "prior": 1.0}, "prior"),
-        ({"mu": 1.0, "false_positive_rates": [0.0]}, "false_positive_rates"),
-        ({"mu": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
-    ],
-)
+@each_case("numbers, field", [
+    ({}, "advantage"), ({"advantage": 0.1, "eta": 0.1}, "eta"), ({"advantage": 1.0}, "advantage"),
+    ({"advantage": -0.1}, "advantage"), ({"advantage": 0.5, "prior": 0.1}, "advantage"),
+    ({"advantage": float("nan")}, "advantage"), ({"eta": 0.5}, "eta"),
+    ({"eta": 0.2, "prior": 0.1}, "eta"), ({"epsilon": -1.0}, "epsilon"), ({"epsilon": 2e6}, "epsilon"),
+    ({"mu": 1001.0}, "mu"), ({"mu": 1.0, "delta": 1.1}, "delta"), ({"mu": 1.0, "prior": 1.0}, "prior"),
+    ({"mu": 1.0, "false_positive_rates": [0.0]}, "false_positive_rates"),
+    ({"mu": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
+])  # fmt: skip
 def test_what_cannot_be_converted_is_refused_by_name(numbers, field) -> None:
     with pytest.raises(MaceError) as caught:
         convert(**numbers)

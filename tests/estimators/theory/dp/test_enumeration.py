@@ -94,11 +94,8 @@ def coins(laws, record, odds):
 
 def exceeded(table, true):
     """Names of the proven bounds that the truth is above."""
-    return [
-        (b.quantity, b.name)
-        for b in table
-        if b.proven and b.quantity in true and true[b.quantity] > b.value + 1e-12
-    ]
+    known = (b for b in table if b.proven and b.quantity in true)
+    return [(b.quantity, b.name) for b in known if true[b.quantity] > b.value + 1e-12]
 
 
 @pytest.mark.slow
@@ -138,21 +135,15 @@ def test_no_attack_on_iid_records_beats_what_they_allow(seed, prior):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(3))
     some = rng.dirichlet(np.full(4, 0.5 + seed % 3), (3, 3)) + 0.02
-    laws = {
-        (a, b): (some[min(a, b), max(a, b)] / some[min(a, b), max(a, b)].sum())
-        for a in range(3)
-        for b in range(3)
-    }
+    pairs = {(a, b): some[min(a, b), max(a, b)] for a in range(3) for b in range(3)}
+    laws = {pair: each / each.sum() for pair, each in pairs.items()}
     epsilon = promised(((laws[a, b], laws[c, b]) for a in range(3) for b in range(3) for c in range(3)), 0.0)
     # given that the record is a
     inside = np.array([sum(p[b] * laws[a, b] for b in range(3)) for a in range(3)])
     out = p @ inside
 
-    found = {
-        b.quantity: b.value
-        for b in bounds(ApproximateDp(epsilon), prior, 3.0)
-        if b.name in ("iid", "envelope")
-    }
+    table = bounds(ApproximateDp(epsilon), prior, 3.0)
+    found = {b.quantity: b.value for b in table if b.name in ("iid", "envelope")}
 
     success = p @ np.maximum(prior * inside, (1 - prior) * out).sum(axis=1)
     weighted = p @ np.maximum(3 * prior * inside, (1 - prior) * out).sum(axis=1)
@@ -168,16 +159,13 @@ def test_an_add_remove_epsilon_taken_for_one_about_replacing_is_exceeded(epsilon
     rest = 1.0 - s * (k + 1.0 / k)
     with_x, with_y = np.array([s * k, s / k, rest]), np.array([s / k, s * k, rest])
     empty = np.array([s, s, 1.0 - 2.0 * s])
-    assert (
-        promised([(with_x, empty), (empty, with_x), (with_y, empty), (empty, with_y)], 0.0) <= epsilon + 1e-12
-    )
+    pairs = [(with_x, empty), (empty, with_x), (with_y, empty), (empty, with_y)]
+    assert promised(pairs, 0.0) <= epsilon + 1e-12
 
     advantage = 0.5 * np.abs(with_x - with_y).sum()
 
-    taken_for, right = (
-        {b.name: b.value for b in bounds(ApproximateDp(epsilon), adjacency=each) if b.quantity == "advantage"}
-        for each in ("replace", "add_remove")
-    )
+    told = [bounds(ApproximateDp(epsilon), adjacency=each) for each in ("replace", "add_remove")]
+    taken_for, right = ({b.name: b.value for b in of if b.quantity == "advantage"} for of in told)
     assert advantage > taken_for["envelope"] + 0.01
     assert advantage == pytest.approx(right["envelope"], abs=1e-12)  # 1 - e^-epsilon: attained
     assert right["envelope"] < right["epsilon_delta"]  # the usual group argument, tanh(epsilon)

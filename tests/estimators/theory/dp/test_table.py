@@ -102,18 +102,16 @@ def test_what_keeps_an_advantage_by_adding_and_removing_is_less_and_below_the_ba
 
 test_numbers_out_of_range_are_refused_by_name = refusals(
     "ask, field",
-    [
-        (lambda: dp.ApproximateDp(-1.0), "epsilon"),
-        (lambda: dp.ApproximateDp(float("nan")), "epsilon"),
-        (lambda: dp.ApproximateDp(1.0, 1.1), "delta"),
-        (lambda: dp.GaussianDp(float("inf")), "mu"),
-        (lambda: dp.DpCurve((), ()), "curve"),
-        (lambda: dp.DpCurve((1.0,), (-0.1,)), "delta"),
-        (lambda: dp.bounds(dp.ApproximateDp(1.0), prior=1.0), "prior"),
-        (lambda: dp.bounds(dp.ApproximateDp(1.0), member_weight=0.0), "member_weight"),
-        (lambda: dp.bounds(dp.ApproximateDp(1.0), false_positive_rates=[0.0]), "false_positive_rates"),
-        (lambda: dp.keeping(1.0), "advantage"),
-    ],
+    (lambda: dp.ApproximateDp(-1.0), "epsilon"),
+    (lambda: dp.ApproximateDp(float("nan")), "epsilon"),
+    (lambda: dp.ApproximateDp(1.0, 1.1), "delta"),
+    (lambda: dp.GaussianDp(float("inf")), "mu"),
+    (lambda: dp.DpCurve((), ()), "curve"),
+    (lambda: dp.DpCurve((1.0,), (-0.1,)), "delta"),
+    (lambda: dp.bounds(dp.ApproximateDp(1.0), prior=1.0), "prior"),
+    (lambda: dp.bounds(dp.ApproximateDp(1.0), member_weight=0.0), "member_weight"),
+    (lambda: dp.bounds(dp.ApproximateDp(1.0), false_positive_rates=[0.0]), "false_positive_rates"),
+    (lambda: dp.keeping(1.0), "advantage"),
     error=OutOfRange,
 )
 

@@ -20,15 +20,9 @@ def test_all_ways_are_there_certified_ones_told_from_estimates_and_what_is_refut
     found = calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.1)
 
     assert [(each.name, each.certified) for each in found] == [
-        ("swaps", True),
-        ("draws", True),
-        ("moment", False),
-        ("moment_tanh", False),
-        ("moment_linear", False),
-        ("theorem_9", False),
-        ("corollary_10", False),
-        ("corollary_10_printed", False),
-    ]
+        ("swaps", True), ("draws", True), ("moment", False), ("moment_tanh", False), ("moment_linear", False),
+        ("theorem_9", False), ("corollary_10", False), ("corollary_10_printed", False),
+    ]  # fmt: skip
     assert [each.name for each in found if not each.proven] == ["corollary_10_printed"]
     assert "independent of the pairs" in found[0].assumes
 

@@ -76,10 +76,8 @@ def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_
 def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(6), 50, 0.2, 0.8
     theta = HALVES @ DATA / 3.0
-    scales = [
-        mip.Sizes.of_draws(LINE, theta[generator.integers(20, size=120)]).scale(eta, confidence)
-        for _ in range(runs)
-    ]
+    samples = (theta[generator.integers(20, size=120)] for _ in range(runs))
+    scales = [mip.Sizes.of_draws(LINE, sample).scale(eta, confidence) for sample in samples]
 
     assert np.mean([draw_eta(scale, LINE) > eta for scale in scales]) <= 1 - confidence
     assert np.median([draw_eta(scale, LINE) for scale in scales]) > 0.7 * eta
@@ -164,9 +162,8 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
     generator, runs, alpha = np.random.default_rng(n), 80, 0.1
-    misses = sum(
-        all_below(draw(generator, n), mean, np.zeros(n, dtype=np.int64), 1, alpha) for _ in range(runs)
-    )
+    none = np.zeros(n, dtype=np.int64)
+    misses = sum(all_below(draw(generator, n), mean, none, 1, alpha) for _ in range(runs))
 
     assert misses <= runs * alpha  # measured over 3,000 runs in these worlds: at most 0.5%
 
@@ -195,9 +192,8 @@ def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_pr
     x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
     found = upper_mean(x, alpha)
 
-    assert found - x.mean() < 0.5 * min(
-        each(x, alpha) - x.mean() for each in (hoeffding, maurer_pontil, chernoff)
-    )
+    others = min(each(x, alpha) for each in (hoeffding, maurer_pontil, chernoff))
+    assert found - x.mean() < 0.5 * (others - x.mean())
 
 
 def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
@@ -242,10 +238,8 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     rows = rows_needed(0.2, alpha)
     group, mean = np.repeat(np.arange(40), rows), np.full(40, others)
     mean[7] = 0.2
-    wrong = sum(
-        all_below((generator.random(len(group)) < mean[group]).astype(float), 0.2, group, 40, alpha)
-        for _ in range(runs)
-    )
+    samples = ((generator.random(len(group)) < mean[group]).astype(float) for _ in range(runs))
+    wrong = sum(all_below(sample, 0.2, group, 40, alpha) for sample in samples)
 
     assert wrong <= runs * alpha
     # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it

@@ -18,12 +18,8 @@ def best_of_all_adversaries(laws: NDArray[np.float64], n: int, k: int, record: i
     sets = list(combinations(range(n), k))
     best = 0.0
     for rule in product((False, True), repeat=laws.shape[1]):
-        right = sum(
-            law[outcome]
-            for members, law in zip(sets, laws, strict=True)
-            for outcome, guess in enumerate(rule)
-            if guess == (record in members)
-        )
+        inside = [(law, record in members) for members, law in zip(sets, laws, strict=True)]
+        right = sum(law[outcome] for law, own in inside for outcome, guess in enumerate(rule) if guess == own)
         best = max(best, right / len(sets))
     return best
 

@@ -153,17 +153,10 @@ def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
     assert (law.total_variation(many) < np.tanh(many / 2)).all()
 
 
-@each_case(
-    "law",
-    [
-        mip.Gaussian([1.0, 2.0]),
-        noise(1.0, 1, 1),
-        noise(2.0, 1, 1),
-        noise(3.0, 1, 1),
-        noise(inf, 1, 1),
-        noise(2.0, 1),
-    ],
-)
+@each_case("law", [
+    mip.Gaussian([1.0, 2.0]), noise(1.0, 1, 1), noise(2.0, 1, 1), noise(3.0, 1, 1), noise(inf, 1, 1),
+    noise(2.0, 1),
+])  # fmt: skip
 def test_total_variation_rises_from_zero_is_concave_and_has_its_inverse(law) -> None:
     v = np.linspace(0, 6, 200)
     found = law.total_variation(v)
@@ -188,11 +181,9 @@ def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
 
 test_shapes_that_are_none_are_refused = refusals(
     "ask, error, words",
-    [
-        (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
-        (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),
-        (lambda: mip.Gaussian([1.0, -1.0]), OutOfRange, "above 0"),
-        (lambda: mip.Gaussian([1.0, inf]), NotFinite, None),
-        (lambda: mip.Gaussian([]), TooFewRecords, None),
-    ],
+    (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
+    (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),
+    (lambda: mip.Gaussian([1.0, -1.0]), OutOfRange, "above 0"),
+    (lambda: mip.Gaussian([1.0, inf]), NotFinite, None),
+    (lambda: mip.Gaussian([]), TooFewRecords, None),
 )

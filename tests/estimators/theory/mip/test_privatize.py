@@ -27,23 +27,18 @@ def covariance(rows: Floats) -> Floats:
 
 FITS = {"mean": lambda rows: rows[:, 0].mean(), "median": lambda rows: np.median(rows, axis=0), "ols": ols}
 METHODS = {
-    "swaps": mip.Swaps(rounds=128),
-    "swaps, laplace": mip.Swaps(rounds=128, shape=mip.moment_laplace),
-    "draws": mip.Draws(),
-    "moment": mip.Moment(),
-    "moment, one": mip.Moment(shape=mip.one_laplace),
+    "swaps": mip.Swaps(rounds=128), "swaps, laplace": mip.Swaps(rounds=128, shape=mip.moment_laplace),
+    "draws": mip.Draws(), "moment": mip.Moment(), "moment, one": mip.Moment(shape=mip.one_laplace),
     "paper": mip.Paper(),
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow
 @each_case(
     "fit, method",
-    [
-        *(("mean", method) for method in METHODS),
-        *(("median", method) for method in ("swaps", "draws")),
-        *(("ols", method) for method in ("swaps, laplace", "moment")),
-    ],
+    *(("mean", method) for method in METHODS),
+    *(("median", method) for method in ("swaps", "draws")),
+    *(("ols", method) for method in ("swaps, laplace", "moment")),
 )
 def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     released = mip.privatize(FITS[fit], POINTS, 0.15, seed=3, method=METHODS[method])
@@ -213,29 +208,26 @@ def returned(value: object, eta: float = 0.1) -> object:
 LINE = POINTS[:, 0]
 
 
-test_what_cannot_be_done_is_said = refusals(
-    "ask, error, words",
-    [
-        (lambda: mip.privatize(np.mean, LINE, 0.5, seed=0), OutOfRange, "eta"),
-        (lambda: mip.privatize(np.mean, [1.0], 0.1, seed=0), TooFewRecords, "data"),
-        (lambda: mip.privatize(np.mean, LINE, 0.1, seed=0, method=mip.Swaps(rounds=4)), TooFewRecords,
-         "rounds: got 4 pairs for each record, need at least"),
-        (lambda: mip.privatize(len, POINTS, 0.1, seed=0), OutOfRange, "all are equal"),
-        (lambda: mip.privatize(lambda rows: rows[rows[:, 0] > 0, 0], POINTS, 0.1, seed=0), DimensionMismatch,
-         "fixed shape"),
-        (lambda: mip.privatize(np.mean, [[1.0], [2.0, 3.0]], 0.1, seed=0), DimensionMismatch, "one shape"),
-        (lambda: mip.privatize(np.mean, LINE, 0.1, seed=-1), OutOfRange, "seed"),
-        (lambda: returned(np.nan), NotFinite, "fit: "),
-        (lambda: returned([]), TooFewRecords, "fit: "),
-        (lambda: returned(1j), OutOfRange, "fit: "),
-        (lambda: returned(np.array([1.0 + 1j, 2.0])), OutOfRange, "fit: "),
-        (lambda: returned("1.5"), OutOfRange, "fit: "),
-        (lambda: returned(["a", "b"]), OutOfRange, "fit: "),
-        (lambda: returned(None), OutOfRange, "fit: "),
-        (lambda: returned([[1.0], [2.0, 3.0]]), DimensionMismatch, "fit: "),
-        (lambda: returned(np.array(["2020-01-01"], dtype="datetime64[D]")), OutOfRange, "fit: "),
-    ],
-)  # fmt: skip
+test_what_cannot_be_done_is_said = refusals("ask, error, words", [
+    (lambda: mip.privatize(np.mean, LINE, 0.5, seed=0), OutOfRange, "eta"),
+    (lambda: mip.privatize(np.mean, [1.0], 0.1, seed=0), TooFewRecords, "data"),
+    (lambda: mip.privatize(np.mean, LINE, 0.1, seed=0, method=mip.Swaps(rounds=4)), TooFewRecords,
+     "rounds: got 4 pairs for each record, need at least"),
+    (lambda: mip.privatize(len, POINTS, 0.1, seed=0), OutOfRange, "all are equal"),
+    (lambda: mip.privatize(lambda rows: rows[rows[:, 0] > 0, 0], POINTS, 0.1, seed=0), DimensionMismatch,
+     "fixed shape"),
+    (lambda: mip.privatize(np.mean, [[1.0], [2.0, 3.0]], 0.1, seed=0), DimensionMismatch, "one shape"),
+    (lambda: mip.privatize(np.mean, LINE, 0.1, seed=-1), OutOfRange, "seed"),
+    (lambda: returned(np.nan), NotFinite, "fit: "),
+    (lambda: returned([]), TooFewRecords, "fit: "),
+    (lambda: returned(1j), OutOfRange, "fit: "),
+    (lambda: returned(np.array([1.0 + 1j, 2.0])), OutOfRange, "fit: "),
+    (lambda: returned("1.5"), OutOfRange, "fit: "),
+    (lambda: returned(["a", "b"]), OutOfRange, "fit: "),
+    (lambda: returned(None), OutOfRange, "fit: "),
+    (lambda: returned([[1.0], [2.0, 3.0]]), DimensionMismatch, "fit: "),
+    (lambda: returned(np.array(["2020-01-01"], dtype="datetime64[D]")), OutOfRange, "fit: "),
+])  # fmt: skip
 
 
 def test_a_fit_whose_shape_depends_on_the_half_is_refused_though_its_size_does_not() -> None:

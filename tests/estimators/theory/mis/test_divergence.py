@@ -22,9 +22,8 @@ def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, w
     best = max(accuracy(np.array(rule)) for rule in product((False, True), repeat=5))
     guessing = max(nu, weight * (1 - nu))
 
-    result = mis.assess_divergence(
-        np.column_stack([member, nonmember]), nonmember_share=nu, member_weight=weight
-    )
+    laws = np.column_stack([member, nonmember])
+    result = mis.assess_divergence(laws, nonmember_share=nu, member_weight=weight)
 
     assert result.accuracy == pytest.approx(best, abs=1e-12)
     assert accuracy(result.says_member) == pytest.approx(best, abs=1e-12)
@@ -62,15 +61,13 @@ def test_the_sentence_names_the_attack_or_that_there_is_none() -> None:
 
 @each_case(
     "outputs, error, says",
-    [
-        ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
-        ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),
-        ([[0.5, 0.6], [0.5, 0.6]], NotDistribution, "sum to 1.2, need 1, for a nonmember"),
-        ([[1.5, 0.5], [-0.5, 0.5]], NotDistribution, "negative, for a member"),
-        ([["a", "b"]], MaceError, "need numbers"),
-        ([[np.nan, 1.0]], MaceError, "not finite"),
-        ([], MaceError, "at least one row"),
-    ],
+    ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
+    ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),
+    ([[0.5, 0.6], [0.5, 0.6]], NotDistribution, "sum to 1.2, need 1, for a nonmember"),
+    ([[1.5, 0.5], [-0.5, 0.5]], NotDistribution, "negative, for a member"),
+    ([["a", "b"]], MaceError, "need numbers"),
+    ([[np.nan, 1.0]], MaceError, "not finite"),
+    ([], MaceError, "at least one row"),
 )
 def test_what_are_no_two_laws_is_refused(outputs, error, says) -> None:
     with pytest.raises(error, match=says) as refused:

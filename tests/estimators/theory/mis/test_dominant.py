@@ -125,10 +125,8 @@ def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(na
     """Evidence, not proof: the margin is heuristic."""
     term = TERMS[name]
     for sign in (1.0, -1.0):
-        coarse, fine = (
-            Shape.above(term, one, 0.5) if sign > 0 else Shape.below(term, one)
-            for one in (law_of(n), fine_law(n))
-        )
+        laws = law_of(n), fine_law(n)
+        coarse, fine = (Shape.above(term, one, 0.5) if sign > 0 else Shape.below(term, one) for one in laws)
         for a in sign * np.array([1.0, 20.0, 200.0]) / term.scale:
             tilt = coarse.tilted(a)
             by = 1.05 * max(tilt.least_rise() if sign > 0 else tilt.least_lowering(), 0.0)

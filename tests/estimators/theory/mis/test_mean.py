@@ -17,11 +17,8 @@ def slow_delta(n: int) -> float:
 
     def apart(record: float) -> float:
         centre = record / np.sqrt(n)
-        roots = np.sort(
-            np.roots(
-                [1 / (2 * spread**2) - 0.5, -centre / spread**2, centre**2 / (2 * spread**2) + np.log(spread)]
-            )
-        )
+        twice = 2 * spread**2
+        roots = np.sort(np.roots([1 / twice - 0.5, -2 * centre / twice, centre**2 / twice + np.log(spread)]))
         return float(np.diff(norm.cdf(roots, centre, spread))[0] - np.diff(norm.cdf(roots))[0])
 
     return float(quad(lambda z: norm.pdf(z) * apart(z), -12, 12, epsabs=1e-13, limit=300)[0])
@@ -85,9 +82,8 @@ def test_many_records_give_away_1_over_pi_root_n_and_one_record_all() -> None:
     assert mean_delta(1, 5, 0.3) == 1.0
     at_d = mean_delta(10**6, MOST_DIMENSIONS)  # d = n: LLR ~ N(1/2, 1)
     assert at_d == pytest.approx(2 * norm.cdf(0.5) - 1, abs=1e-3)
-    assert [mean_norm(d) for d in (1, 2)] == pytest.approx(
-        [np.sqrt(2 / np.pi), np.sqrt(np.pi / 2)], rel=1e-14
-    )
+    norms = [mean_norm(d) for d in (1, 2)]
+    assert norms == pytest.approx([np.sqrt(2 / np.pi), np.sqrt(np.pi / 2)], rel=1e-14)
 
 
 @each_case("delta, d, gamma", [(0.01, 10, 1.0), (0.3, 1, 1.0), (0.02, 3, 2.0)])
@@ -111,17 +107,11 @@ def test_the_statement_is_about_the_first_size_and_says_what_it_is_not() -> None
     assert all(low < high for high, low in zip(worst.deltas, worst.deltas[1:], strict=False))
 
 
-@each_case(
-    "options, field",
-    [
-        ({"dimension": 0}, "dimension"),
-        ({"dimension": MOST_DIMENSIONS + 1}, "dimension"),
-        ({"sizes": [10**15 + 1]}, "sizes"),
-        ({"nonmember_share": 1.0}, "nonmember_share"),
-        ({"member_weight": 0.0, "nonmember_share": 0.5}, "member_weight"),
-        ({"delta": 1.1}, "delta"),
-    ],
-)
+@each_case("options, field", [
+    ({"dimension": 0}, "dimension"), ({"dimension": MOST_DIMENSIONS + 1}, "dimension"),
+    ({"sizes": [10**15 + 1]}, "sizes"), ({"nonmember_share": 1.0}, "nonmember_share"),
+    ({"member_weight": 0.0, "nonmember_share": 0.5}, "member_weight"), ({"delta": 1.1}, "delta"),
+])  # fmt: skip
 def test_what_is_no_mean_is_refused_by_name(options, field) -> None:
     with pytest.raises(MaceError) as refused:
         mis.assess_mean(**options)

@@ -96,26 +96,22 @@ def test_the_limit_by_the_mean_holds_as_often_as_it_says(rng):
     train = rng.exponential(0.02, size=200)
     epsilon, alpha = train.mean() / 0.2, 0.2
     truth = np.mean(train > epsilon) + (1.0 - np.exp(-epsilon))  # of the attack that cuts there
-    missed = sum(
-        by_mean(train, rng.exponential(size=60), alpha, confidence=0.9).security_upper < truth
-        for _ in range(400)
-    )
+    samples = (rng.exponential(size=60) for _ in range(400))
+    missed = sum(by_mean(train, each, alpha, confidence=0.9).security_upper < truth for each in samples)
 
     assert missed <= 0.1 * 400 + 3 * np.sqrt(400 * 0.09)
 
 
 test_bad_input_is_refused = refusals(
     "ask, error",
-    [
-        (lambda: overfitting([], [1.0]), TooFewRecords),
-        (lambda: overfitting([1.0], []), TooFewRecords),
-        (lambda: overfitting([np.nan], [1.0]), NotFinite),
-        (lambda: overfitting([1.0], [0.0, -np.finfo(float).max]), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], thresholds=[]), TooFewRecords),
-        (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
-        (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
-        # the mean of losses below 0 vouches for nothing
-        (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
-    ],
+    (lambda: overfitting([], [1.0]), TooFewRecords),
+    (lambda: overfitting([1.0], []), TooFewRecords),
+    (lambda: overfitting([np.nan], [1.0]), NotFinite),
+    (lambda: overfitting([1.0], [0.0, -np.finfo(float).max]), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], thresholds=[]), TooFewRecords),
+    (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
+    (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
+    # the mean of losses below 0 vouches for nothing
+    (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
 )

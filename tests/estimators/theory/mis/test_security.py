@@ -22,12 +22,7 @@ from tests.cases import each_case, refusals
 from tests.estimators.theory.mis import worlds
 
 SHARES = [(0.5, 1.0), (0.3, 1.0), (0.7, 1.0), (0.5, 3.0), (0.6, 0.4)]
-WORLDS = [
-    np.array([0.5, 0.3, 0.2]),
-    np.array([0.9, 0.07, 0.03]),
-    np.array([1 / 3, 1 / 3, 1 / 3]),
-    np.array([0.01, 0.99]),
-]
+WORLDS = [np.array(law) for law in ([0.5, 0.3, 0.2], [0.9, 0.07, 0.03], [1 / 3, 1 / 3, 1 / 3], [0.01, 0.99])]
 
 
 @pytest.mark.slow
@@ -78,13 +73,8 @@ def test_terms_are_exact_up_to_a_billion_records_and_down_to_the_rarest_category
     with mp.workdps(60):  # De Moivre's identity (Lemma 31)
         q, size = mp.mpf(p), mp.mpf(n)
         m = int(mp.floor(size * q))
-        log_term = (
-            mp.loggamma(size + 1)
-            - mp.loggamma(m + 1)
-            - mp.loggamma(size - m)
-            + (m + 1) * mp.log(q)
-            + (size - m) * mp.log(1 - q)
-        )
+        ways = mp.loggamma(size + 1) - mp.loggamma(m + 1) - mp.loggamma(size - m)
+        log_term = ways + (m + 1) * mp.log(q) + (size - m) * mp.log(1 - q)
         exact = float(mp.exp(log_term) / size)
 
     assert excess(np.array([p]), n)[0] == pytest.approx(exact, rel=2e-12, abs=1e-300)
@@ -136,12 +126,8 @@ def test_table_1_is_the_simple_bound_and_three_of_its_nine_cells_are_rounded_bel
 
     for n, row in printed.items():
         assert [round(simple_delta(c, n), 2) for c in (4.3, 6.74, 9.2)] == list(row)
-    too_low = [
-        (n, c)
-        for n, row in printed.items()
-        for c, said in zip((4.3, 6.74, 9.2), row, strict=True)
-        if said < simple_delta(c, n)
-    ]
+    rows = ((n, c, said) for n, row in printed.items() for c, said in zip((4.3, 6.74, 9.2), row, strict=True))
+    too_low = [(n, c) for n, c, said in rows if said < simple_delta(c, n)]
     assert too_low == [(5000, 4.3), (10000, 4.3), (10000, 6.74)]
 
 
@@ -158,21 +144,16 @@ def test_records_needed_is_the_least_number_that_suffices(gamma):
 
 test_bad_input_is_refused = refusals(
     "ask, error",
-    [
-        (lambda: worst_delta([0.5, 0.6], 10), NotDistribution),
-        *((lambda n=n: worst_delta([0.5, 0.5], n), OutOfRange) for n in (0, 2.5, 10**16)),
-        *(
-            (lambda gamma=gamma: worst_delta([0.5, 0.5], 10, gamma), OutOfRange)
-            for gamma in (0.0, -1.0, np.inf)
-        ),
-        (lambda: records_needed([0.5, 0.5], 1.1), OutOfRange),
-        (lambda: divergence([0.5, 0.5], [0.5, 0.4]), NotDistribution),
-        (lambda: divergence([0.5, 0.5], [1.5, -0.5]), NotDistribution),
-        (lambda: divergence([0.5, 0.5], [np.nan, 1.0]), NotFinite),
-        (lambda: divergence([0.5, 0.5], []), TooFewRecords),
-        (lambda: divergence([0.5, 0.5], [1.0]), DimensionMismatch),
-        *((lambda bad=bad: gamma_of(bad), OutOfRange) for bad in (0.0, 1.0, np.nan)),
-    ],
+    (lambda: worst_delta([0.5, 0.6], 10), NotDistribution),
+    *((lambda n=n: worst_delta([0.5, 0.5], n), OutOfRange) for n in (0, 2.5, 10**16)),
+    *((lambda gamma=gamma: worst_delta([0.5, 0.5], 10, gamma), OutOfRange) for gamma in (0.0, -1.0, np.inf)),
+    (lambda: records_needed([0.5, 0.5], 1.1), OutOfRange),
+    (lambda: divergence([0.5, 0.5], [0.5, 0.4]), NotDistribution),
+    (lambda: divergence([0.5, 0.5], [1.5, -0.5]), NotDistribution),
+    (lambda: divergence([0.5, 0.5], [np.nan, 1.0]), NotFinite),
+    (lambda: divergence([0.5, 0.5], []), TooFewRecords),
+    (lambda: divergence([0.5, 0.5], [1.0]), DimensionMismatch),
+    *((lambda bad=bad: gamma_of(bad), OutOfRange) for bad in (0.0, 1.0, np.nan)),
 )
 
 
@@ -182,9 +163,8 @@ def test_the_ends_and_limits_of_delta_and_of_the_records_needed():
     assert [worst_delta([1.0, 0.0], 10, gamma) for gamma in (1.0, 0.5, 2.0)] == [0.0] * 3
     assert worst_delta(p, 10**9) == pytest.approx(c_k(p) / sqrt(2.0 * np.pi * 10**9), rel=1e-8)
     assert records_needed([0.5, 0.5], 1e-9) == simple_records(1.0, 1e-9) == float("inf")
-    assert records_needed(even, 0.01) / simple_records(c_k(even), 0.01) == pytest.approx(
-        2.0 / np.pi, rel=0.01
-    )
+    needed = records_needed(even, 0.01) / simple_records(c_k(even), 0.01)
+    assert needed == pytest.approx(2.0 / np.pi, rel=0.01)
 
 
 GAMMAS = (0.1, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0)
@@ -196,11 +176,8 @@ def either(data):
 
 def pairs(rng_seed: int = 0):
     rng = np.random.default_rng(rng_seed)
-    return [
-        (rng.dirichlet(np.ones(5) * a), rng.dirichlet(np.ones(5) * a))
-        for a in (0.2, 1.0, 5.0)
-        for _ in range(4)
-    ]
+    spreads = [np.ones(5) * a for a in (0.2, 1.0, 5.0) for _ in range(4)]
+    return [(rng.dirichlet(spread), rng.dirichlet(spread)) for spread in spreads]
 
 
 @each_case("gamma", GAMMAS)

@@ -27,7 +27,5 @@ def test_the_mean_loss_is_said_with_the_cut_it_vouches_for() -> None:
     assert plain.by_mean is None
     assert result.by_mean.epsilon == pytest.approx(0.1)
     assert result.sentence.startswith(plain.sentence)
-    assert (
-        "at least 90% of the training losses are at most 0.1, and 4% of the held-out losses are"
-        in result.sentence
-    )
+    said = "at least 90% of the training losses are at most 0.1, and 4% of the held-out losses are"
+    assert said in result.sentence

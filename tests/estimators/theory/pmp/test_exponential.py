@@ -111,29 +111,26 @@ def test_any_loss_is_asked_by_its_table_of_training_sets_and_a_mean_as_a_sum():
 
     losses = losses_of(1, 3, 4)
 
-    of_mean, of_sum = (
-        each.exact(5.0).epsilon for each in (Summed.mean(losses, 1.0 / 3), Summed(losses, 1.0))
-    )
+    both = Summed.mean(losses, 1.0 / 3), Summed(losses, 1.0)
+    of_mean, of_sum = (each.exact(5.0).epsilon for each in both)
     assert of_mean == pytest.approx(of_sum)
 
 
 test_bad_input_is_refused_one_clear_error_each = refusals(
     "ask, error, words",
-    [
-        (lambda: Summed(np.ones((4, 2)), 0.0), OutOfRange, r"sensitivity: .* above 0"),
-        (lambda: Summed(ONE_WAY, 0.5), OutOfRange, "sensitivity: exchanging"),
-        (lambda: Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0), OutOfRange, "sensitivity: exchanging"),
-        (lambda: Summed(ONE_WAY, 1.0).exact(-1.0), OutOfRange, "epsilon"),
-        (lambda: Summed(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
-        (lambda: Summed(np.ones((0, 2)), 1.0), TooFewRecords, None),
-        (lambda: Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0), NotFinite, "row 2"),
-        (lambda: Tabled(np.ones((7, 2)), 1.0), DimensionMismatch, "training set"),
-        (lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0), OutOfRange, "fewer outcomes, or DP's own"),
-        # equal records, and outcomes 1e300 apart
-        (lambda: Summed(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
-        (lambda: Tabled(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
-        (lambda: Summed(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
-        (lambda: Tabled(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
-        (lambda: Summed(np.zeros((40, 2)), 1.0).exact(1.0), TooManySubsets, "set draws"),
-    ],
+    (lambda: Summed(np.ones((4, 2)), 0.0), OutOfRange, r"sensitivity: .* above 0"),
+    (lambda: Summed(ONE_WAY, 0.5), OutOfRange, "sensitivity: exchanging"),
+    (lambda: Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0), OutOfRange, "sensitivity: exchanging"),
+    (lambda: Summed(ONE_WAY, 1.0).exact(-1.0), OutOfRange, "epsilon"),
+    (lambda: Summed(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
+    (lambda: Summed(np.ones((0, 2)), 1.0), TooFewRecords, None),
+    (lambda: Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0), NotFinite, "row 2"),
+    (lambda: Tabled(np.ones((7, 2)), 1.0), DimensionMismatch, "training set"),
+    (lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0), OutOfRange, "fewer outcomes, or DP's own"),
+    # equal records, and outcomes 1e300 apart
+    (lambda: Summed(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+    (lambda: Tabled(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+    (lambda: Summed(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+    (lambda: Tabled(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+    (lambda: Summed(np.zeros((40, 2)), 1.0).exact(1.0), TooManySubsets, "set draws"),
 )

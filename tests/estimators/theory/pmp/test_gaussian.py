@@ -18,9 +18,8 @@ def points_of(seed: int, records: int, dimension: int) -> Floats:
 def literal(points: Floats, sigma: float, epsilon: float) -> float:
     """The O(n^2) form after Proposition 12."""
     apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2)) / sigma
-    return max(
-        float(shifts.gaussian_delta(np.delete(apart[x], x), epsilon).mean()) for x in range(len(points))
-    )
+    deltas = (shifts.gaussian_delta(np.delete(apart[x], x), epsilon) for x in range(len(points)))
+    return max(float(each.mean()) for each in deltas)
 
 
 def integrated(points: Floats, sigma: float, epsilon: float) -> float:
@@ -62,13 +61,10 @@ def test_for_n_1_it_is_the_truth(epsilon) -> None:
 def exchanges(query: Floats, n: int) -> list[list[float]]:
     """How far the query moves, record by record, at every exchange of the record for another."""
     rows = subsets.matrix(2 * n, n, "")
-    neighbours = [
-        (a, b) for a in range(len(rows)) for b in range(len(rows)) if (rows[a] & rows[b]).sum() == n - 1
-    ]
-    return [
-        [float(np.linalg.norm(query[a] - query[b])) for a, b in neighbours if rows[a, x] and not rows[b, x]]
-        for x in range(2 * n)
-    ]
+    places = range(len(rows))
+    neighbours = [(a, b) for a in places for b in places if (rows[a] & rows[b]).sum() == n - 1]
+    apart = [(a, b, float(np.linalg.norm(query[a] - query[b]))) for a, b in neighbours]
+    return [[each for a, b, each in apart if rows[a, x] and not rows[b, x]] for x in range(2 * n)]
 
 
 def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:
@@ -182,20 +178,18 @@ FOUR = of_sum(np.ones((4, 2)))
 
 test_bad_input_is_refused_one_clear_error_each = refusals(
     "ask, error, words",
-    [
-        (lambda: clip_rows(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
-        (lambda: clip_rows(np.ones((0, 2)), 1.0), TooFewRecords, None),
-        (lambda: clip_rows(np.array([[0.0], [np.nan]]), 1.0), NotFinite, "row 1"),
-        (lambda: clip_rows(np.ones((4, 2)), 0.0), OutOfRange, "clip"),
-        (lambda: Gaussian(FOUR, 0.0), OutOfRange, "sigma"),
-        (lambda: Gaussian(FOUR, 1.0).epsilon(0.0), OutOfRange, "delta"),
-        (lambda: Gaussian(FOUR, 1.0).delta(-1.0), OutOfRange, "epsilon"),
-        (lambda: of_sum(np.zeros((65_538, 1))), OutOfRange, "at most 65536"),
-        (lambda: of_sum(np.array([[1e301], [0.0]])), OutOfRange, "points: row 0 holds a number beyond 1e"),
-        (lambda: of_sum(np.array([[1e308], [0.0]])), OutOfRange, "points: row 0 holds a number beyond 1e"),
-        (lambda: of_sum(np.array([[1e-310], [0.0]])), OutOfRange, "points: differ by less than 1e-300"),
-        (lambda: Gaussian(FOUR, 1e-310), OutOfRange, "sigma: need at least 1e-300"),
-        (lambda: Gaussian(of_sum(np.array([[0.0], [1.0]])), 1e-110), OutOfRange, "records no more than 1e"),
-        (lambda: dp_epsilon(1.0, 1e-110, 0.1), OutOfRange, "smaller clip"),
-    ],
+    (lambda: clip_rows(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
+    (lambda: clip_rows(np.ones((0, 2)), 1.0), TooFewRecords, None),
+    (lambda: clip_rows(np.array([[0.0], [np.nan]]), 1.0), NotFinite, "row 1"),
+    (lambda: clip_rows(np.ones((4, 2)), 0.0), OutOfRange, "clip"),
+    (lambda: Gaussian(FOUR, 0.0), OutOfRange, "sigma"),
+    (lambda: Gaussian(FOUR, 1.0).epsilon(0.0), OutOfRange, "delta"),
+    (lambda: Gaussian(FOUR, 1.0).delta(-1.0), OutOfRange, "epsilon"),
+    (lambda: of_sum(np.zeros((65_538, 1))), OutOfRange, "at most 65536"),
+    (lambda: of_sum(np.array([[1e301], [0.0]])), OutOfRange, "points: row 0 holds a number beyond 1e"),
+    (lambda: of_sum(np.array([[1e308], [0.0]])), OutOfRange, "points: row 0 holds a number beyond 1e"),
+    (lambda: of_sum(np.array([[1e-310], [0.0]])), OutOfRange, "points: differ by less than 1e-300"),
+    (lambda: Gaussian(FOUR, 1e-310), OutOfRange, "sigma: need at least 1e-300"),
+    (lambda: Gaussian(of_sum(np.array([[0.0], [1.0]])), 1e-110), OutOfRange, "records no more than 1e"),
+    (lambda: dp_epsilon(1.0, 1e-110, 0.1), OutOfRange, "smaller clip"),
 )

@@ -120,13 +120,11 @@ def test_corollary_4_is_wrong_by_a_factor_of_2_in_delta() -> None:
 
 @each_case(
     "ask, error, words",
-    [
-        (lambda: finite(np.ones((19, 1)), 3), DimensionMismatch, "20"),
-        (lambda: finite(np.array([[0.5, 0.5], [0.5, 0.6]]), 1), NotDistribution, "row 1"),
-        (lambda: finite(np.array([[0.5, 0.5], [1.5, -0.5]]), 1), NotDistribution, "row 1"),
-        (lambda: finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1), NotDistribution, "row 1"),
-        (lambda: finite(modular_sum(3), 3).epsilon_at(1.1), OutOfRange, "delta"),
-    ],
+    (lambda: finite(np.ones((19, 1)), 3), DimensionMismatch, "20"),
+    (lambda: finite(np.array([[0.5, 0.5], [0.5, 0.6]]), 1), NotDistribution, "row 1"),
+    (lambda: finite(np.array([[0.5, 0.5], [1.5, -0.5]]), 1), NotDistribution, "row 1"),
+    (lambda: finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1), NotDistribution, "row 1"),
+    (lambda: finite(modular_sum(3), 3).epsilon_at(1.1), OutOfRange, "delta"),
 )
 def test_what_is_no_law_is_refused(ask, error, words) -> None:
     with pytest.raises(error, match=words) as refused:

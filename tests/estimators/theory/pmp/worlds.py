@@ -33,10 +33,8 @@ def exponential_laws(losses: Floats, epsilon: float, sensitivity: float) -> Floa
     """Definition 7, for losses summed over records."""
     laws = []
     for chosen in training_sets(len(losses) // 2):
-        weights = [
-            exp(-epsilon * sum(losses[x, w] for x in chosen) / (2 * sensitivity))
-            for w in range(losses.shape[1])
-        ]
+        sums = losses[list(chosen)].sum(axis=0)
+        weights = [exp(-epsilon * each / (2 * sensitivity)) for each in sums]
         laws.append([weight / sum(weights) for weight in weights])
     return np.array(laws)
 
@@ -61,9 +59,5 @@ def practical_epsilons(laws: Floats, n: int) -> list[float]:
 def dp_epsilon(laws: Floats, n: int) -> float:
     """Definition 1 with both training sets among the 2n records."""
     sets = training_sets(n)
-    return max(
-        float(np.abs(np.log(laws[a] / laws[b])).max())
-        for a in range(len(sets))
-        for b in range(a)
-        if len(set(sets[a]) & set(sets[b])) == n - 1
-    )
+    near = ((a, b) for a in range(len(sets)) for b in range(a) if len(set(sets[a]) & set(sets[b])) == n - 1)
+    return max(float(np.abs(np.log(laws[a] / laws[b])).max()) for a, b in near)

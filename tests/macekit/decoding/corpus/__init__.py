@@ -3,8 +3,6 @@
 Made by `python -m tests.macekit.decoding.corpus`; those named `broke-...` once broke something.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,15 +11,9 @@ from tests.macekit.decoding.corpus.make import Made, faulty_bodies, sound_bodies
 
 FOLDER = Path(__file__).parent / "files"
 MEDIA_TYPES = {
-    ".csv": CSV,
-    ".jsonl": NDJSON,
-    ".npy": NPY,
-    ".npz": NPZ,
-    ".arrows": ARROW,
-    ".arrow": ARROW_FILE,
-    ".parquet": PARQUET,
-    ".json": JSON,
-}
+    ".csv": CSV, ".jsonl": NDJSON, ".npy": NPY, ".npz": NPZ, ".arrows": ARROW, ".arrow": ARROW_FILE,
+    ".parquet": PARQUET, ".json": JSON,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

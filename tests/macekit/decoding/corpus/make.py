@@ -3,8 +3,6 @@
 A new input that broke something gets a line in `faulty_bodies`, and says in its name what it was.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 What each attack put into its file is written beside it, as `expected/NAME.json`, in the attack's own words.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil
@@ -47,12 +45,8 @@ def leakpro() -> None:
     loss, member = signals()
     whole = MIAResult.from_full_scores(member.astype(int), -loss, "population", {"attack": "loss"})
     guesses = -loss >= np.quantile(-loss, 0.5)
-    right = [
-        np.sum(guesses & member),
-        np.sum(guesses & ~member),
-        np.sum(~guesses & ~member),
-        np.sum(~guesses & member),
-    ]
+    taken, left = (guesses & member, guesses & ~member), (~guesses & ~member, ~guesses & member)
+    right = [np.sum(each) for each in (*taken, *left)]
     counted = MIAResult.from_confusion_counts(member.astype(int), *right, "qmia", {"attack": "qmia"})
     for result, name in ((whole, "leakpro"), (counted, "leakpro_counts")):
         with TemporaryDirectory() as folder:
@@ -137,15 +131,10 @@ def art() -> None:
     train, test = order[:SIDE], order[SIDE : 2 * SIDE]
     stumps = RandomForestClassifier(2, max_depth=2, random_state=0).fit(wine[train], kind[train])
     rule = MembershipInferenceBlackBoxRuleBased(SklearnClassifier(stumps))
-    by_rule, by_rule_outside = (
-        rule.infer(wine[part], kind[part], probabilities=True) for part in (train, test)
-    )
-    np.savez_compressed(
-        HERE / "art_rule.npz",
-        attack_proba=np.concatenate([by_rule, by_rule_outside]),
-        attack_true=np.repeat([1, 0], SIDE),
-    )
-    expect("art_rule", by_rule[:, 1], by_rule_outside[:, 1])
+    parts = [rule.infer(wine[part], kind[part], probabilities=True) for part in (train, test)]
+    true = np.repeat([1, 0], SIDE)
+    np.savez_compressed(HERE / "art_rule.npz", attack_proba=np.concatenate(parts), attack_true=true)
+    expect("art_rule", *(part[:, 1] for part in parts))
 
 
 def tf_privacy() -> None:

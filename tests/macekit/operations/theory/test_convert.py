@@ -1,7 +1,5 @@
 """/v1/theory/convert: the library's rows, read both ways, and one clear problem for whatever is no one number."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -31,15 +29,13 @@ def test_an_epsilon_from_an_advantage_is_at_least_so_large_and_nothing_more() ->
 
 
 def test_the_epsilon_found_allows_the_advantage_it_was_found_from() -> None:
-    (epsilon,) = (
-        row for row in asked({"advantage": 0.3, "prior": 0.45})["rows"] if row["quantity"] == "epsilon"
-    )
+    rows = asked({"advantage": 0.3, "prior": 0.45})["rows"]
+    (epsilon,) = (row for row in rows if row["quantity"] == "epsilon")
 
     again = asking.asked("theory/dp", {"epsilon": epsilon["at_least"], "prior": 0.45})
 
-    assert next(b for b in again["bounds"] if b["name"] == "envelope")["value"] == pytest.approx(
-        0.3, abs=1e-12
-    )
+    envelope = next(b for b in again["bounds"] if b["name"] == "envelope")
+    assert envelope["value"] == pytest.approx(0.3, abs=1e-12)
 
 
 asked = partial(asking.asked, "theory/convert")

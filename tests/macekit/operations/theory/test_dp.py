@@ -1,7 +1,5 @@
 """/v1/theory/dp: the library's table, one clear problem for whatever does not go together."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -13,9 +11,8 @@ post, asked = partial(asking.post, "theory/dp"), partial(asking.asked, "theory/d
 
 
 def test_the_answer_is_the_librarys() -> None:
-    found = asked(
-        {"epsilon": 1.0, "delta": 0.01, "adjacency": "add_remove", "prior": 0.3, "member_weight": 2.0}
-    )
+    promise = {"epsilon": 1.0, "delta": 0.01, "adjacency": "add_remove"}
+    found = asked({**promise, "prior": 0.3, "member_weight": 2.0})
 
     table = bounds(ApproximateDp(1.0, 0.01), 0.3, 2.0, (0.001, 0.01, 0.1), "add_remove")
     assert [(b["quantity"], b["name"], b["value"], b["tightest"]) for b in found["bounds"]] == [
@@ -38,9 +35,8 @@ def test_a_gaussian_promise_comes_with_its_curve() -> None:
 
     pair = GaussianDp(1.0).pair(1e-5)
     assert pair is not None
-    assert found["stated"] == [
-        {"epsilon": pair[0], "delta": 1e-5, "says": "as promised, for adjacency replace"}
-    ]
+    said = "as promised, for adjacency replace"
+    assert found["stated"] == [{"epsilon": pair[0], "delta": 1e-5, "says": said}]
     assert len(found["curve"]["epsilon"]) == len(found["curve"]["delta"])
     assert found["curve"]["delta"][0] == pytest.approx(0.38292492)
     assert found["roc"]["tpr"][-1] == 1.0

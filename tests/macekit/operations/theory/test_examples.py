@@ -1,7 +1,5 @@
 """Every example of a question of theory, and its answer, fit their schemas; the contract has the others."""
 
-from __future__ import annotations
-
 import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter

@@ -1,13 +1,12 @@
 """The papers' own limiting cases: nothing promised, nothing given away, a promise beyond what floats tell from none."""
 
-from __future__ import annotations
-
 from math import erf, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 LOSSES = [[0, 1], [0, 1], [1, 0], [1, 0]]
@@ -15,16 +14,13 @@ POINTS = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.2], [0.1, 0.3]]
 
 
 def bound(answer: Any, quantity: str) -> float:
-    (value,) = {
-        each["value"] for each in answer["bounds"] if each["quantity"] == quantity and each["tightest"]
-    }
+    tightest = (each for each in answer["bounds"] if each["quantity"] == quantity and each["tightest"])
+    (value,) = {each["value"] for each in tightest}
     return float(value)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize(
-    "promise", [{"epsilon": 0.0, "delta": 1.0}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1e4}]
-)
+@each_case("promise", [{"epsilon": 0.0, "delta": 1.0}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1e4}])
 def test_a_promise_of_nothing_allows_everything(promise: dict[str, float], adjacency: str) -> None:
     answer = asked(
         "theory/dp", {**promise, "adjacency": adjacency, "false_positive_rates": [0.01], "advantage": 0.2}
@@ -46,24 +42,20 @@ def test_at_delta_1_every_curve_is_epsilon_0() -> None:
 
 
 def test_beyond_700_a_conversion_says_what_it_says_at_700() -> None:
-    rows = [
-        {row["quantity"]: row["at_most"] for row in asked("theory/convert", {"epsilon": epsilon})["rows"]}
-        for epsilon in (700.0, 5000.0)
-    ]
+    answers = (asked("theory/convert", {"epsilon": epsilon}) for epsilon in (700.0, 5000.0))
+    rows = [{row["quantity"]: row["at_most"] for row in answer["rows"]} for answer in answers]
 
     assert [each["advantage"] for each in rows] == [1.0, 1.0]
     assert rows[0]["mu"] == pytest.approx(74.6, abs=0.1)  # 2 Phi^-1 of 1 - e^-700
     assert rows[1]["mu"] is None  # no float is large enough
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
-    [
-        {"losses": LOSSES, "epsilon": 0},
-        {"losses": LOSSES, "practical_epsilon": 0},
-        {"losses": [[0, 1], [1, 0]], "rows": "training_sets", "epsilon": 0.0},
-        {"losses": (LOSSES * 15), "epsilon": 0, "draws": 200},  # of 60 records training sets are drawn
-    ],
+    {"losses": LOSSES, "epsilon": 0},
+    {"losses": LOSSES, "practical_epsilon": 0},
+    {"losses": [[0, 1], [1, 0]], "rows": "training_sets", "epsilon": 0.0},
+    {"losses": (LOSSES * 15), "epsilon": 0, "draws": 200},  # of 60 records training sets are drawn
 )
 def test_at_epsilon_0_nothing_is_given_away(question: dict[str, Any]) -> None:
     answer = asked("theory/pmp-exponential", {"sensitivity": 1.0, **question})
@@ -98,17 +90,14 @@ def test_at_delta_1_every_practical_epsilon_is_0() -> None:
 
     assert (of_laws["practical_epsilon"], of_laws["worst"], of_laws["success"]) == (0.0, None, 0.9)
     assert (of_noise["epsilon"], of_noise["practical_epsilon"]) == (0.0, 0.0)
-    assert (
-        "give sigma"
-        in refused("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "delta": 1, "epsilon": 1})["detail"]
-    )
+    problem = refused("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "delta": 1, "epsilon": 1})
+    assert "give sigma" in problem["detail"]
 
 
 def test_one_record_keeps_a_security_of_0() -> None:
     known = asked("theory/mis", {"probabilities": [0.5, 0.3, 0.2], "delta": 1})["records_needed"]
-    sampled = asked("theory/mis", {"values": np.arange(40).tolist(), "universe": 40, "delta": 1})[
-        "records_needed"
-    ]
+    values = {"values": np.arange(40).tolist(), "universe": 40, "delta": 1}
+    sampled = asked("theory/mis", values)["records_needed"]
 
     assert (known["exact"], known["certified"], known["simple"]) == (1, 1, 1)
     assert sampled["certified"] == 1

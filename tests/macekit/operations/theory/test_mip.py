@@ -1,7 +1,5 @@
 """/v1/theory/mip and /v1/theory/mip-finite: the library's numbers, side by side, and never the data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,10 +33,8 @@ def test_the_sentence_names_noise_accuracy_and_what_guessing_has() -> None:
     answer = asked({**SWAPS, "eta": 0.2})
 
     assert answer["sentence"].startswith("Gaussian noise of scale 0.")
-    assert (
-        "each of the 8 records swapped at an accuracy of at most 0.700, where guessing has 0.5"
-        in answer["sentence"]
-    )
+    said = "each of the 8 records swapped at an accuracy of at most 0.700, where guessing has 0.5"
+    assert said in answer["sentence"]
 
 
 def test_draws_alone_certify_every_record_and_carry_the_papers_scales_as_estimates() -> None:
@@ -61,9 +57,8 @@ def test_with_both_the_draws_shape_the_noise_and_the_swaps_certify_it() -> None:
     assert answer["method"] == "swaps"
     assert [each["code"] for each in answer["warnings"]] == ["round_to_grid"]
     assert answer["noise"]["spread"] == pytest.approx([np.std(DRAWS)])
-    assert answer["noise"]["deviation"] == pytest.approx(
-        [answer["noise"]["scale"] * answer["noise"]["spread"][0]]
-    )
+    noise = answer["noise"]
+    assert noise["deviation"] == pytest.approx([noise["scale"] * noise["spread"][0]])
     # a unit changes nothing on the line
     alone = asked({**SWAPS, "eta": 0.2})
     assert answer["noise"]["deviation"] == pytest.approx(alone["noise"]["deviation"], rel=1e-5)
@@ -75,11 +70,8 @@ def test_every_norm_is_answered(norm: str) -> None:
 
     assert answer["noise"]["norm"] == norm
     assert answer["noise"]["scale"] > 0
-    assert {each["noise"] for each in answer["calibrations"]} == {
-        "gaussian",
-        "laplace_moment",
-        f"laplace_{norm}",
-    }
+    noises = {each["noise"] for each in answer["calibrations"]}
+    assert noises == {"gaussian", "laplace_moment", f"laplace_{norm}"}
 
 
 def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
@@ -198,9 +190,8 @@ def test_a_finite_algorithm_has_the_exact_eta_of_the_library_and_the_best_attack
 
 
 def test_other_sizes_have_another_baseline() -> None:
-    answer = asked(
-        {"laws": [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], "n": 4, "k": 1}, "theory/mip-finite"
-    )
+    laws = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+    answer = asked({"laws": laws, "n": 4, "k": 1}, "theory/mip-finite")
 
     assert answer["baseline"] == 0.75
     assert answer["eta"] == pytest.approx(0.25)

@@ -1,7 +1,5 @@
 """/v1/theory/mis and /v1/theory/mis-overfitting: the library's numbers, with the sample's error and the baseline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,9 +29,8 @@ def test_a_known_distribution_has_theorem_14_and_no_interval() -> None:
     assert answer["curve"]["delta_upper"] == answer["curve"]["delta_lower"] == answer["curve"]["delta"]
     assert answer["diversity"]["estimate"] == answer["diversity"]["upper"] == pytest.approx(c_k(P))
     assert answer["diversity"]["guarantee"] is None
-    assert (
-        answer["records_needed"]["exact"] == answer["records_needed"]["certified"] == records_needed(P, 0.01)
-    )
+    needed = answer["records_needed"]
+    assert needed["exact"] == needed["certified"] == records_needed(P, 0.01)
     assert answer["records"] is None
     assert answer["n"] == 1000
 
@@ -56,10 +53,8 @@ def test_a_sample_carries_its_error_into_security_and_into_the_records_needed() 
 def test_values_are_counted_and_text_numbers_and_tallies_say_the_same() -> None:
     words = ["a", "b", "b", "c", "c", "c"] * 30
     numbers = [1, 2, 2, 3, 3, 3] * 30
-    answers = [
-        asked({field: given, "sizes": [100]})
-        for field, given in (("values", words), ("values", numbers), ("tallies", [30, 60, 90]))
-    ]
+    given = ("values", words), ("values", numbers), ("tallies", [30, 60, 90])
+    answers = [asked({field: each, "sizes": [100]}) for field, each in given]
 
     assert answers[0]["curve"] == answers[1]["curve"] == answers[2]["curve"]
     assert answers[0]["records"] == 180
@@ -95,10 +90,8 @@ def test_an_accuracy_is_said_at_its_share_and_security_at_every_share() -> None:
     assert (
         "whatever the share of nonmembers. With as many nonmembers as members, no attack has an acc" in plain
     )
-    assert (
-        "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
-        in weighed
-    )
+    said = "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
+    assert said in weighed
     assert "at this share of nonmembers: no attack has an accuracy above 0.9" in given
 
 
@@ -111,12 +104,8 @@ def test_both_losses_are_asked_for_by_the_schema() -> None:
 def test_averages_over_training_sets_are_pointed_out_in_the_same_words() -> None:
     losses = {"train_losses": [0.0], "heldout_losses": [1.0], "losses_of": "independent_trainings"}
     found = (asked({"probabilities": P}), asked(losses, "theory/mis-overfitting"))
-    said = [
-        each["message"]
-        for answer in found
-        for each in answer["warnings"]
-        if each["code"] == "averages_over_training_sets"
-    ]
+    warnings = (each for answer in found for each in answer["warnings"])
+    said = [each["message"] for each in warnings if each["code"] == "averages_over_training_sets"]
 
     assert len(said) == 2
     assert said[0] == said[1]
@@ -144,9 +133,8 @@ def test_bounds_stand_side_by_side_and_theorem_14_is_the_tightest() -> None:
     found = asked({"probabilities": P, "sizes": [1000]})["bounds"]
 
     assert [each["name"] for each in found if each["tightest"]] == ["theorem_14"]
-    assert {"simple", "corollary_15", "gini_simpson", "shannon", "uniform"} <= {
-        each["name"] for each in found
-    }
+    names = {each["name"] for each in found}
+    assert {"simple", "corollary_15", "gini_simpson", "shannon", "uniform"} <= names
 
 
 @pytest.mark.slow

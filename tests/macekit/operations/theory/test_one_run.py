@@ -1,7 +1,5 @@
 """/v1/theory/one-run: the library's answer, each form of a promise, and a list of pairs from a file."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -11,6 +9,7 @@ from app.cli import main
 from estimators import Counts, Scores
 from estimators.theory.dp import ApproximateDp, DpCurve
 from estimators.theory.one_run import one_run, several_runs
+from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
 COUNTS = {"members": [20, 90, 150, 240], "nonmembers": [230, 170, 90, 10], "edges": [0.2, 0.5, 0.8]}
@@ -90,17 +89,13 @@ def of_several(**options: object) -> dict[str, object]:
     return {**sides, "model": labels, "draw": "coin", "direction": "high", **options}
 
 
-def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_are_mixed(
-    tmp_path, capsys
-) -> None:
+def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_are_mixed(tmp_path, capsys):
     found = asked("theory/one-run", of_several(epsilon=0.5))
 
     score, member, run = (np.array(column) for column in canaries())
     names = ["run 1", "run 2", "run 10"]
-    runs = [
-        Scores.of(score[(run == name) & (member == 1)], score[(run == name) & (member == 0)])
-        for name in names
-    ]
+    places = [(run == name) & (member == side) for name in names for side in (1, 0)]
+    runs = [Scores.of(score[a], score[b]) for a, b in zip(places[::2], places[1::2], strict=True)]
     expected = several_runs(runs, "coin", ApproximateDp(0.5), direction="high")
     assert [each["name"] for each in found["runs"]] == names
     assert [each["lower_bound"] for each in found["runs"]] == list(expected.bounds)
@@ -115,14 +110,11 @@ def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_
     assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about]) == 1
     assert json.loads(capsys.readouterr().out)["runs"] == found["runs"]
 
-    assert (
-        main(["theory", "one-run", str(tmp_path / "runs.csv"), *about[:-1], "-o", str(tmp_path / "it.md")])
-        == 1
-    )
+    report = tmp_path / "it.md"
+    assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about[:-1], "-o", str(report)]) == 1
     report = (tmp_path / "it.md").read_text()
-    bounds = [
-        line.split(" | ")[-1].rstrip(" |") for line in report.splitlines() if line.startswith("| run ")
-    ][1:]
+    rows = [line for line in report.splitlines() if line.startswith("| run ")]
+    bounds = [line.split(" | ")[-1].rstrip(" |") for line in rows][1:]
     assert [float(each) for each in bounds] == pytest.approx(expected.bounds, abs=1e-3)
 
 
@@ -130,20 +122,18 @@ def test_without_a_word_about_runs_nothing_is_said_of_them() -> None:
     assert "runs" not in asked("theory/one-run", {**of_several(), "model": None})
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
-        ({"draw": "chosen"}, "draw", "certify nothing"),
-        ({"gaussian": True}, "gaussian", "one run"),
-        ({"mu": 1.0}, "delta", "above 0"),
-        ({"model": ["a"] * 450}, "model", "got 1 runs"),
-        ({"model": ["a", "b"] * 225 + ["c"]}, "model", "451 labels for 450"),
-        ({"model": ["a"] * 440 + ["b"] * 10}, "model", "run 2 has 0 member and 10 nonmember"),
-        ({"model": ["", "b"] * 225}, "model", "no label"),
-        ({"model": [str(at) for at in range(450)]}, "model", "at most 100"),
-        ({"units": list(range(450))}, "units", "model"),
-        ({"members": None, "nonmembers": None, "counts": COUNTS}, "counts", "which model"),
-    ],
+@each_case(
+    "change, field, words",
+    ({"draw": "chosen"}, "draw", "certify nothing"),
+    ({"gaussian": True}, "gaussian", "one run"),
+    ({"mu": 1.0}, "delta", "above 0"),
+    ({"model": ["a"] * 450}, "model", "got 1 runs"),
+    ({"model": ["a", "b"] * 225 + ["c"]}, "model", "451 labels for 450"),
+    ({"model": ["a"] * 440 + ["b"] * 10}, "model", "run 2 has 0 member and 10 nonmember"),
+    ({"model": ["", "b"] * 225}, "model", "no label"),
+    ({"model": [str(at) for at in range(450)]}, "model", "at most 100"),
+    ({"units": list(range(450))}, "units", "model"),
+    ({"members": None, "nonmembers": None, "counts": COUNTS}, "counts", "which model"),
 )
 def test_runs_that_cannot_be_taken_together_are_refused(change, field, words) -> None:
     problem = refused("theory/one-run", of_several(**change))

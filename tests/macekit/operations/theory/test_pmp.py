@@ -1,7 +1,5 @@
 """/v1/theory/pmp-exponential and /v1/theory/pmp-gaussian: the library's numbers, side by side."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -103,9 +101,7 @@ DP, PRACTICAL_AT_MOST = r"that is (\S+)-DP", r"practical epsilon (?:is|of) at mo
 
 @pytest.mark.parametrize("wanted", [0.0102, 1e-3, 0.5])
 @pytest.mark.parametrize("losses", [LOSSES, MANY])
-def test_the_epsilon_that_is_said_keeps_the_practical_epsilon_that_was_wanted(
-    wanted: float, losses: list[list[float]]
-) -> None:
+def test_the_epsilon_that_is_said_keeps_the_practical_epsilon_that_was_wanted(wanted, losses) -> None:
     body = {"losses": losses, "sensitivity": 1.0, "draws": 500}
 
     answer = asked(EXPONENTIAL, {**body, "practical_epsilon": wanted})
@@ -134,9 +130,7 @@ def test_the_sigma_that_is_said_keeps_all_that_is_said_of_it(query: str, wanted:
     assert again["practical_epsilon"] <= wanted
 
 
-def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(monkeypatch) -> None:
     monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
     points = np.random.default_rng(0).normal(size=(60, 2)).tolist()
     body = {"points": points, "clip": 2.0, "delta": 0.01, "practical_epsilon": 0.3}
@@ -146,12 +140,8 @@ def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(
 
 def test_what_is_given_is_said_as_it_was_given() -> None:
     given = {
-        "losses": MANY,
-        "sensitivity": 1.0,
-        "epsilon": 0.1234567891,
-        "draws": 200,
-        "confidence": 0.9512345,
-    }
+        "losses": MANY, "sensitivity": 1.0, "epsilon": 0.1234567891, "draws": 200, "confidence": 0.9512345,
+    }  # fmt: skip
 
     exponential = asked(EXPONENTIAL, given)
     gaussian = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
@@ -170,12 +160,8 @@ def test_small_and_large_points_are_as_far_apart_as_any(scale: float) -> None:
     def body(unit: float) -> dict[str, object]:
         points = [[x * unit] for x in (1.0, -1.0, 0.5, 0.0)]
         return {
-            "points": points,
-            "clip": unit,
-            "sigma": unit / 5.0 * (1 + 1e-15),
-            "query": "sum",
-            "delta": 0.01,
-        }
+            "points": points, "clip": unit, "sigma": unit / 5.0 * (1 + 1e-15), "query": "sum", "delta": 0.01,
+        }  # fmt: skip
 
     found = asked(GAUSSIAN, body(scale)) if scale > 1e-299 else refused(GAUSSIAN, body(scale))
 

@@ -1,7 +1,5 @@
 """/v1/theory/together: the library's rows, from scores, counts and tables."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES as TOGETHER_EXAMPLES
@@ -41,6 +39,5 @@ def test_scores_and_a_table_of_them_are_one_question() -> None:
 
 def test_the_example_that_contradicts_its_promise_is_said_to() -> None:
     for name, example in TOGETHER_EXAMPLES["theory/together"].items():
-        assert (asked("theory/together", example.value)["decision"] == "contradicted") == (
-            name == "contradicted"
-        )
+        answer = asked("theory/together", example.value)
+        assert (answer["decision"] == "contradicted") == (name == "contradicted")

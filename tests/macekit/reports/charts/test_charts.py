@@ -1,7 +1,5 @@
 """What holds for every chart of every answer."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -125,18 +123,16 @@ def test_some_answers_have_nothing_to_see(operation: str) -> None:
 @pytest.mark.slow
 @each_case(
     "name, expected",
-    [
-        ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior"]),
-        ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "epsilon"]),
-        ("one category", ["interval", "distribution", "risk"]),
-        ("counts with open ends", ["interval", "distribution", "roc", "low-fpr", "risk"]),
-        ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "groups"]),
-        ("no points asked for", ["interval", "distribution", "roc", "risk", "posterior"]),
-        ("prior of nine tenths, risk", ["risk", "groups"]),
-        ("many queries", ["ranking", "differences"]),
-        ("every limit", ["gate"]),
-        ("vectors, risk", []),
-    ],
+    ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior"]),
+    ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "epsilon"]),
+    ("one category", ["interval", "distribution", "risk"]),
+    ("counts with open ends", ["interval", "distribution", "roc", "low-fpr", "risk"]),
+    ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "groups"]),
+    ("no points asked for", ["interval", "distribution", "roc", "risk", "posterior"]),
+    ("prior of nine tenths, risk", ["risk", "groups"]),
+    ("many queries", ["ranking", "differences"]),
+    ("every limit", ["gate"]),
+    ("vectors, risk", []),
 )
 def test_figures_come_in_the_order_they_are_read(name: str, expected: list[str]) -> None:
     found = [figure.name for figure in figures(*world(name))]

@@ -1,7 +1,5 @@
 """What each chart is drawn from: the numbers of the answer, and no others."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy
@@ -217,12 +215,9 @@ def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) ->
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 4, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 4}
     compared = {"queries": dict.fromkeys(names, sides), "against": names[0]}
 
-    found = [
-        each
-        for operation, question in (("report", labelled), ("compare", compared))
-        for each in figures(operation, answered(operation, question))
-        if each.name in NAMED
-    ]
+    asked = (("report", labelled), ("compare", compared))
+    drawn = (each for of, question in asked for each in figures(of, answered(of, question)))
+    found = [each for each in drawn if each.name in NAMED]
 
     assert {each.name for each in found} == NAMED
     for each in found:
@@ -260,10 +255,8 @@ def test_the_surest_cell_is_told_by_the_interval_for_all_cells_together() -> Non
 
 
 def test_where_few_are_members_the_surest_cell_is_that_of_members() -> None:
-    sides = {
-        "members": ["a"] * 10 + ["b"] * 60 + ["c"] * 930,
-        "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40,
-    }
+    members = ["a"] * 10 + ["b"] * 60 + ["c"] * 930
+    sides = {"members": members, "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40}
     answer = answered("individual-risk", {**sides, "prior": 0.2})
     cells = answer["cells"]
     assert max(cells["risk"]) == cells["risk"][0] != cells["signed_risk"][0]

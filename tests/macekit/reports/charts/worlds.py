@@ -1,7 +1,5 @@
 """Samples whose pictures are hard to draw: nothing to see, everything to see, too much, too little, too far apart."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
