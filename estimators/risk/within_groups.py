@@ -21,6 +21,7 @@ from estimators.risk.groups import GroupTable, codes_of
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import of_grid
+from estimators.sample.frequent import CROWD_OF_PART
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
 
@@ -191,7 +192,7 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            crowd = of_grid(np.minimum(members + nonmembers, counts.unlike()), own.n_records)
+            crowd = of_grid(np.minimum(members + nonmembers, counts.unlike()), own.n_records, CROWD_OF_PART)
             if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
                 notes = (
                     ()

@@ -151,12 +151,13 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
 
-def of_grid(unlike: Integers, records: int) -> tuple[Caution, ...]:
+def of_grid(unlike: Integers, records: int, share: float = CROWD) -> tuple[Caution, ...]:
     """That a cell of a grid is crowded: one far score makes its step so wide that others fall into one cell.
 
     Args:
         unlike: Records of both sides in each cell that are not known to have the same score.
         records: Records of both sides in all.
+        share: How many of them are many for a cell.
 
     Example:
         >>> import numpy as np
@@ -165,7 +166,7 @@ def of_grid(unlike: Integers, records: int) -> tuple[Caution, ...]:
         ['crowded_cell']
     """
     crowd = int(unlike.max(initial=0))
-    if crowd <= max(RARE, CROWD * records):
+    if crowd <= max(RARE, share * records):
         return ()
     message = (
         f"{crowd:,} of {records:,} records lie in one of the cells in which scores were counted, and what differs "

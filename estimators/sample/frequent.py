@@ -6,10 +6,11 @@ then be taken to hide something, and none is taken for a single value that is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import InvalidCounts
@@ -18,8 +19,11 @@ from estimators.python.dataclass import dataclass
 RARE = 8
 """Records of one value that are few, whatever their share."""
 
-CROWD = 0.1
-"""Share of all records that are many for one cell of a grid."""
+CROWD = 1.0 / 64.0
+"""Share of all records that are many for one cell of a grid: what differs in it may be an advantage twice as large."""
+
+CROWD_OF_PART = 0.1
+"""Share of the records of a group, or of a run, that are many for a cell: there are fewer, and fewer cells."""
 
 FREQUENT_SHARE = CROWD / 2
 """Share of all records from which on a score is kept: it may gain some when more records come."""
@@ -100,14 +104,8 @@ def frequent_enough(some: Iterable[FrequentScore], records: int, fewest: int = 2
     return tuple(each for each in some if each.records >= fewest and each.records > FREQUENT_SHARE * records)
 
 
-def middle(scores: Floats) -> float:
-    """The score in the middle: the one that more than half of the records have, if there is one."""
-    at = len(scores) // 2
-    return float(np.partition(scores, at)[at]) + 0.0  # no -0.0
-
-
 def crowded(pooled: Integers | Floats, records: int) -> list[int]:
-    """Cells that hold more than a tenth of the records."""
+    """Cells that hold many of the records."""
     if not len(pooled) or pooled.max() <= CROWD * records:
         return []
     at: list[int] = np.flatnonzero(pooled > CROWD * records).tolist()
@@ -118,27 +116,33 @@ def after_piece(
     before: Frequent,
     side: int,
     piece: Floats,
-    crowds: dict[int, int],
+    crowds: Collection[int],
     keys_of: Callable[[Floats], Integers],
     records: int,
 ) -> Frequent:
-    """The frequent scores of a stream after one piece more: those known, and the one in the middle of a new crowd.
+    """The frequent scores of a stream after one piece more: those known, and those of its crowded cells.
 
     Args:
         before: Those of all pieces before.
         side: 0 of members, 1 of nonmembers.
         piece: Scores of that side.
-        crowds: Cells in which a tenth of the piece lies, with how much of it.
+        crowds: Cells in which many of the piece lie.
         keys_of: The cell of each score.
         records: Records of both sides so far, with the piece.
     """
-    numbers = {each.score: int(np.count_nonzero(piece == each.score)) for each in before}
-    unlike = dict(crowds)
-    for cell, number in zip(keys_of(np.array([*numbers])).tolist(), numbers.values(), strict=True):
-        if cell in unlike:
-            unlike[cell] -= number
-    for cell in (cell for cell, number in unlike.items() if number > CROWD * len(piece)):
-        score = middle(piece[keys_of(piece) == cell])
-        numbers[score] = int(np.count_nonzero(piece == score))
+    wanted = np.sort(np.array([*crowds], dtype=np.int64))
+
+    def is_within(scores: Floats) -> NDArray[np.bool_]:
+        cells = keys_of(scores)
+        return np.asarray(wanted[np.minimum(wanted.searchsorted(cells), len(wanted) - 1)] == cells)
+
+    known = np.array([each.score for each in before])
+    others, numbers = known, {}
+    if len(wanted):
+        others = known[~is_within(known)]
+        values, counts = np.unique_counts(piece[is_within(piece)] + 0.0)
+        many = (counts > FREQUENT_SHARE * len(piece)) | np.isin(values, known)
+        numbers = dict(zip(values[many].tolist(), counts[many].tolist(), strict=True))
+    numbers |= {score: int(np.count_nonzero(piece == score)) for score in others.tolist()}
     new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items())
     return frequent_enough(together([before, tuple(new)]), records, 1)

@@ -121,8 +121,11 @@ class Grid:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Grid:
         """Read back what ``to_dict`` wrote."""
-        exponent, keys = int(value["exponent"]), np.asarray(value["keys"], dtype=np.int64)
-        steps = np.asarray(value.get("exponents", np.full(keys.shape, exponent)), dtype=np.int64)
+        exponent, keys = int(value["exponent"]), np.asarray(value["keys"])
+        steps = np.asarray(value.get("exponents", np.full(keys.shape, exponent)))
+        if any(column.size and column.dtype.kind not in "iu" for column in (keys, steps)):
+            raise InvalidCounts("cells of kind 'grid': keys and exponents need whole numbers", field="cells")
+        keys, steps = keys.astype(np.int64), steps.astype(np.int64)
         if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
             raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
         if steps.shape != keys.shape or keys.ndim != 1 or (steps > exponent).any() or (steps <= -1100).any():

@@ -103,12 +103,10 @@ class GrowingGrid:
     def _frequent_with(self, side: int, piece: Floats, column: Floats, near: OctaveCounts | None) -> Frequent:
         """The frequent scores with those of one more piece, of which so many are in each cell."""
         inner, dense = self._window_near_zero(), crowded(column, len(piece))
-        crowds = {self.first + at: int(column[at]) for at in dense if not inner.start <= at < inner.stop}
+        crowds = {self.first + at for at in dense if not inner.start <= at < inner.stop}
         if near is not None and len(crowds) < len(dense):
             numbers, records = near.cells()
-            crowds |= {
-                NEAR + int(numbers[at]): int(records[side, at]) for at in crowded(records[side], len(piece))
-            }
+            crowds |= {NEAR + int(numbers[at]) for at in crowded(records[side], len(piece))}
         if not crowds and not self.frequent:
             return ()
         n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)

@@ -11,7 +11,7 @@ from estimators.arrays import Integers
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import places
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import CROWD, RARE, frequent_enough, together
+from estimators.sample.frequent import CROWD, CROWD_OF_PART, RARE, frequent_enough, together
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.parts import Part
 
@@ -60,9 +60,9 @@ class NestedGrid:
     def _crowded(self) -> NDArray[np.bool_]:
         """Whether each cell is crowded: by all records, or by those of a group."""
         own = self.tables.sum(axis=0)
-        pooled = np.concatenate([own, own.sum(axis=0, keepdims=True)])
-        many = np.maximum(RARE, CROWD * pooled.sum(axis=1, keepdims=True))
-        return np.asarray((pooled > many).any(axis=0))
+        of_groups = own > np.maximum(RARE, CROWD_OF_PART * own.sum(axis=1, keepdims=True))
+        pooled = own.sum(axis=0)
+        return np.asarray(of_groups.any(axis=0) | (pooled > max(RARE, CROWD * pooled.sum())))
 
     def range_of(self, place: int) -> tuple[float, float]:
         """Where a cell begins and ends."""

@@ -31,7 +31,8 @@ SLOTS = 2**13
 
 def is_near_zero(scores: Floats, exponent: int) -> NDArray[np.bool_]:
     """Whether each score lies where the cells of a grid of this step are those of octaves."""
-    limit = float(np.ldexp(OCTAVE_CELLS, exponent))
+    with np.errstate(over="ignore"):
+        limit = float(np.ldexp(OCTAVE_CELLS, exponent))
     return (scores >= -limit) & (scores < limit)
 
 

@@ -80,7 +80,7 @@ def guarded(items: Iterator[T], name: str) -> Iterator[T]:
 
 COLUMNS = frozenset(
     {"members", "nonmembers", "targets", "groups", "units", "cluster", "model"}
-    | {"edges", "labels", "cuts", "keys", "low", "high", "axes"}  # of cells
+    | {"edges", "labels", "cuts", "keys", "exponents", "low", "high", "axes"}  # of cells
 )
 """Names whose arrays are columns, at any depth."""
 

@@ -287,8 +287,8 @@ def sql(
         member: Name of its column of membership, which is true or false; or ``"column=value"``, where it is text and
             members have the value.
         exponent: Scores are counted in steps of 2**exponent; ``merged`` joins cells to what counts have. A step of a
-            2**16th of the scores' range, or finer, loses nothing; scores that crowd near 0, such as losses, are told
-            apart there by one that is finer than most of them.
+            2**16th of the scores' range, or finer, tells apart what a file does, except next to 0: for scores that
+            crowd there, such as losses, take one that is finer than most of them, such as -40.
 
     Returns:
         the queries, each behind a line that says what it is for.
@@ -315,12 +315,11 @@ def sql(
 
 def _edges(grid: Mapping[str, Any]) -> tuple[list[float], list[float]]:
     """Where each cell of a grid begins and ends."""
-    import numpy as np
 
-    keys = np.asarray(grid["keys"], dtype=float)
-    with np.errstate(over="ignore"):  # the end of the last cell may be beyond what floats hold
-        low, high = np.ldexp(keys, grid["exponent"]), np.ldexp(keys + 1, grid["exponent"])
-    return low.tolist(), high.tolist()
+    from estimators.sample.grid import Grid
+
+    cells = Grid.from_dict(dict(grid))
+    return cells.lower_edges.tolist(), cells.upper_edges.tolist()
 
 
 def _arrow(batch: Any) -> pa.Table:

@@ -54,8 +54,8 @@ KINDS_OF_LABELS = {str: "text", bool: "booleans"}
 MOST_MEMBERSHIPS = 1001
 """Different values of the member column that are looked at."""
 
-MOST_FREQUENT = 20
-"""Scores can have a twentieth of all records each, from which on they are frequent."""
+MOST_FREQUENT = 128
+"""So many scores can each have a 128th of all records, from which on they are frequent."""
 
 LEAST = 2.0**LEAST_OCTAVE
 

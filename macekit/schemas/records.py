@@ -98,13 +98,11 @@ class GridCells(Question):
     """Cells of a grid whose step is a power of two: it merges with any other."""
 
     kind: Literal["grid"]
-    exponent: Exponent = Field(
-        description="the step is 2 to this power; the largest, where cells were cut again"
-    )
+    exponent: Exponent = Field(description="the step is 2 to this power; the largest, if there are several")
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
     exponents: list[Exponent] = Field(
         default=[],
-        description="of the step of each cell's own grid, where crowded cells were cut again: none lies in another",
+        description="of the step of each cell, where they differ, as next to 0: none lies in another",
     )
     frequent: list[FrequentScore] = Field(
         default=[], description="scores that many records have: a cell of one score hides nothing"

@@ -220,6 +220,17 @@ Marks = tuple[tuple[str, float], ...]
 """The mark of each batch, and the most that its coming by chance could have been probable."""
 
 
+def chance_of_common(marks: Marks, others: Marks) -> float:
+    """How probable it is, at most, that as many batches of two runs are alike by chance as are."""
+    known, n_others = dict(marks), len(others)
+    common = np.sort([known[mark] for mark, _ in others if mark in known])
+    sizes = np.arange(1, len(common) + 1)
+    with np.errstate(divide="ignore"):
+        logarithms = np.cumsum(np.log(np.minimum(1.0, n_others * common)))
+    ways = gammaln(len(marks) + 1) - gammaln(sizes + 1) - gammaln(len(marks) - sizes + 1)
+    return float(min(1.0, np.exp((logarithms + ways).min(initial=0.0))))
+
+
 def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Marks, Sketch, Repeat | None]:
     """Marks and sketch with a batch more, and what of it was there before, by whichever chance explains less."""
     mark, chance = mark_of(sides), chance_of_mark(sides)

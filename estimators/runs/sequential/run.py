@@ -35,6 +35,7 @@ from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import of_grid
+from estimators.sample.frequent import CROWD_OF_PART
 from estimators.sample.scores import Query, Scores
 from estimators.statement import (
     IID,
@@ -182,7 +183,7 @@ class SequentialRun(State):
         if self.pilot is None or self.counts is None:
             return ()
         of_one_score = self.pilot.pooled > 1  # each score of the pilot begins a cell
-        return of_grid(np.where(of_one_score, 0, self.counts.pooled), self.counts.n_records)
+        return of_grid(np.where(of_one_score, 0, self.counts.pooled), self.counts.n_records, CROWD_OF_PART)
 
     @property
     def of_ends(self) -> Decision:
@@ -380,9 +381,8 @@ class SequentialRun(State):
         if self.run_id == other.run_id:
             less, more = sorted((sketch, other.sketch), key=lambda each: each.n_members + each.n_nonmembers)
             sketch, repeat = more.merge(less)
-        common = dict(self.batches).keys() & dict(other.batches)
-        chances = [dict(self.batches)[mark] for mark in common] + [1.0 if repeat is None else repeat.chance]
-        if min(chances) <= repeats.REFUSE_BELOW:
+        chance = repeats.chance_of_common(self.batches, other.batches)
+        if min(chance, 1.0 if repeat is None else repeat.chance) <= repeats.REFUSE_BELOW:
             raise errors.InputError.about(
                 "state", "the runs have a batch in common, or most records; each may be in one of them"
             )

@@ -24,8 +24,9 @@ def spans(cells: Mapping[str, Any], edges: Sequence[float] | None) -> list[Span]
     if kind == "intervals":
         return _between(cells["cuts"], edges)
     if kind == "grid":
-        step = 2.0 ** cells["exponent"]
-        return [(key * step, (key + 1) * step) for key in cells["keys"]]
+        exponents = cells.get("exponents") or [cells["exponent"]] * len(cells["keys"])
+        places = zip(cells["keys"], exponents, strict=True)
+        return [(key * 2.0**exponent, (key + 1) * 2.0**exponent) for key, exponent in places]
     if kind == "lattice" and len(cells["low"]) == 1:
         low, high = cells["low"][0], cells["high"][0]
         width = (high - low) / cells["bins"] or 1.0

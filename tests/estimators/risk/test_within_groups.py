@@ -142,8 +142,8 @@ def test_a_group_whose_records_one_cell_of_a_grid_hides_does_not_pass() -> None:
     """Twice as good as all others together, and all of it closer to 1 than a cell is wide."""
     rng = np.random.default_rng(7)
     rare = [1.0 - 1e-6 * rng.uniform(*ends, 300) for ends in ((0.0, 0.6), (0.4, 1.0))]
-    scores = Scores.of(*(np.append(rng.random(4000), each) for each in rare))
-    labels = np.repeat(["most", "rare"], [4000, 300])
+    scores = Scores.of(*(np.append(rng.random(30_000), each) for each in rare))
+    labels = np.repeat(["most", "rare"], [30_000, 300])
     counts = by_grid(scores)
     limit = MaxGroupAdvantage(0.3, GroupTable.of_scores(scores, labels, labels, counts.cells))
     judgement = judge(counts, [limit])

@@ -51,6 +51,13 @@ def frequent(value: float, share: float) -> Callable[[], Sides]:
     return sides
 
 
+def twenty() -> Sides:
+    """Half of the records share twenty scores, a fortieth of all each."""
+    rng = np.random.default_rng(4)
+    a, b = (np.where(rng.random(N) < 0.5, rng.integers(1, 21, N) / 20.0, rng.random(N)) for _ in range(2))
+    return a, b
+
+
 def among_others() -> Sides:
     """A third has the score 1, and a leak is among those next to it."""
     a, b = near_one()
@@ -64,6 +71,7 @@ WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
     "a frequent score among others": (among_others, "fail", "not applicable"),
     "a frequent score at an end": (frequent(1.0, 0.3), "pass", "pass"),
     "a frequent score in the middle": (frequent(0.3, 0.3), "pass", "pass"),
+    "twenty frequent scores": (twenty, "pass", "pass"),
     "zero of both signs": (frequent(-0.0, 0.5), "pass", "pass"),
     "no frequent score": (frequent(0.3, 0.0), "pass", "pass"),
 }
@@ -116,7 +124,8 @@ def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -
     for each in counts.cells.frequent:
         missed = [(a == each.score).sum() - each.members, (b == each.score).sum() - each.nonmembers]
         assert min(missed) >= 0
-        assert sum(missed) <= (0.01 * N if way in ("in blocks of one record", "merged") else 0)
+        late = way in ("in blocks of one record", "merged") or (way == "in blocks" and make is twenty)
+        assert sum(missed) <= (0.01 * N if late else 0)  # learned when some had come
 
 
 @each_case("way", COUNTED)
