@@ -29,6 +29,12 @@ FREQUENT_SHARE = CROWD / 2
 """Share of all records from which on a score is kept: it may gain some when more records come."""
 
 
+MOST_AT_ONCE = 256
+"""Scores that a stream keeps, twice as many as can be frequent in the end. Of more, each loses as many records as takes
+the others away (Misra and Gries 1982): of n records one with more than n/256 is not lost, and misses no more than that.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class FrequentScore:
     """A score that many records have.
@@ -118,7 +124,6 @@ def after_piece(
     piece: Floats,
     crowds: Collection[int],
     keys_of: Callable[[Floats], Integers],
-    records: int,
 ) -> Frequent:
     """The frequent scores of a stream after one piece more: those known, and those of its crowded cells.
 
@@ -128,7 +133,6 @@ def after_piece(
         piece: Scores of that side.
         crowds: Cells in which many of the piece lie.
         keys_of: The cell of each score.
-        records: Records of both sides so far, with the piece.
     """
     wanted = np.sort(np.array([*crowds], dtype=np.int64))
 
@@ -144,5 +148,14 @@ def after_piece(
         many = (counts > FREQUENT_SHARE * len(piece)) | np.isin(values, known)
         numbers = dict(zip(values[many].tolist(), counts[many].tolist(), strict=True))
     numbers |= {score: int(np.count_nonzero(piece == score)) for score in others.tolist()}
-    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items())
-    return frequent_enough(together([before, tuple(new)]), records, 1)
+    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items() if n)
+    both = together([before, tuple(new)])
+    if len(both) <= MOST_AT_ONCE:
+        return both
+    least = sorted(each.records for each in both)[-MOST_AT_ONCE - 1]
+    members = [min(each.members, least) for each in both]
+    return tuple(
+        FrequentScore(each.score, each.members - some, each.nonmembers - (least - some))
+        for each, some in zip(both, members, strict=True)
+        if each.records > least
+    )

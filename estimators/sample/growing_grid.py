@@ -109,8 +109,7 @@ class GrowingGrid:
             crowds |= {NEAR + int(numbers[at]) for at in crowded(records[side], len(piece))}
         if not crowds and not self.frequent:
             return ()
-        n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)
-        return after_piece(self.frequent, side, piece, crowds, self._numbers_of, n)
+        return after_piece(self.frequent, side, piece, crowds, self._numbers_of)
 
     def _numbers_of(self, scores: Floats) -> NDArray[np.int64]:
         """A number for the cell of each score."""
