@@ -32,10 +32,6 @@ class Edge:
     truth: Callable[[float], float]
 
 
-def density(x: Floats, parts: tuple[Part, ...]) -> Floats:
-    return np.asarray(sum(share * norm.pdf(x, mean, spread) for share, mean, spread in parts))
-
-
 STANDARD = ((1.0, 0.0, 1.0),)
 
 
@@ -43,7 +39,7 @@ def mixed(name: str, members: tuple[Part, ...], nonmembers: tuple[Part, ...] = S
     """A world of two mixtures, its truth by quadrature."""
 
     def truth(prior: float) -> float:
-        r, q = density(GRID, members), density(GRID, nonmembers)
+        r, q = (sum(share * norm.pdf(GRID, *law) for share, *law in parts) for parts in (members, nonmembers))
         return float(np.trapezoid(np.abs(prior * r - (1.0 - prior) * q), GRID))
 
     draws = (lambda rng, n, parts=parts: draw_mixture(rng, parts, n) for parts in (members, nonmembers))
@@ -134,14 +130,13 @@ def simulate(task: tuple[int, int]) -> list[float]:
 
 def simulated(run: Run, places: range):
     tasks = [(index, times(run, *CASES[index][1:3])) for index in run.few(places, 6)]
-    return [(CASES[index], each) for (index, _), each in zip(tasks, run.map(simulate, tasks), strict=True)]
+    return list(zip([CASES[index] for index, _ in tasks], run.map(simulate, tasks), strict=True))
 
 
 @table
 def within(run: Run):
     """Worlds within the class that the default covers."""
-    ends = "lower end above | upper end below | runs"
-    yield f"within the class | sides | prior | truth | mean interval | {ends}"
+    yield "within the class | sides | prior | truth | mean interval | lower end above | upper end below | runs"
     worse, results = 0, simulated(run, range(len(WITHIN)))
     for (world, n1, n0, prior), (truth, low, high, above, below, _, _, runs) in results:
         worse += max(above, below) * runs > most_misses(runs, 0.025)
