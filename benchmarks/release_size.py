@@ -50,8 +50,7 @@ class World:
             return Scores.of(sides[0][rows[0]], sides[1][rows[1]], "continuous")
 
         steps = (
-            (size, {name: sample(sides) for name, sides in queries.items()})
-            for size, queries in self.scores.items()
+            (size, {q: sample(sides) for q, sides in each.items()}) for size, each in self.scores.items()
         )
         return judge_series(steps, len(self.scores), limit, seed=seed)
 

@@ -81,10 +81,7 @@ def counts(by: float, rng: Rng, n: int, m: int) -> Counts:
 WORLDS = [
     *(World("bells", truth, partial(bells, truth)) for truth in (0.0, 0.05, 0.2, 0.5, 0.95)),
     *(World("labels", truth, partial(labels, truth)) for truth in (0.0, 0.2)),
-    *(
-        World("counts", float(np.abs(cells(by) - cells(0)).sum() / 2), partial(counts, by))
-        for by in (0.0, 0.5)
-    ),
+    *(World("counts", float(abs(cells(by) - cells(0)).sum() / 2), partial(counts, by)) for by in (0.0, 0.5)),
 ]
 
 
