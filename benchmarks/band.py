@@ -91,6 +91,7 @@ def levels(run: Run) -> Iterator[str]:
 
 
 Curve = Callable[[Floats], Floats]
+Limits = Callable[..., tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,10 @@ WORLDS = (
 )
 
 
-def holds(world: World, counts: Counts, limits: Callable[..., tuple[Floats, Floats]]) -> bool:
+def holds(world: World, members: Floats, nonmembers: Floats, limits: Limits) -> bool:
     """Whether the whole curve lies within: the lower limit rises at each FPR, the upper one just before it."""
-    hits, alarms = from_the_top(counts)
-    fpr, tpr = limits(alarms, counts.n_nonmembers, OF_SIDE), limits(hits, counts.n_members, OF_SIDE)
+    hits, alarms = from_the_top(finest(Scores.of(members, nonmembers)))
+    fpr, tpr = limits(alarms, len(nonmembers), OF_SIDE), limits(hits, len(members), OF_SIDE)
     low = bool((world.roc(fpr[1]) >= tpr[0] - 1e-12).all())
     return low and bool((world.below(fpr[0][1:]) <= tpr[1][:-1] + 1e-12).all())
 
@@ -170,12 +171,13 @@ def coverage(run: Run) -> Iterator[str]:
         rng = np.random.default_rng((n1, n0, WORLDS.index(world)))
         missed = np.zeros(4, dtype=np.int64)
         for _ in range(runs):
-            counts = finest(Scores.of(*world.draw(rng, n1, n0)))
+            sides = world.draw(rng, n1, n0)
+            counts = finest(Scores.of(*sides))
             ours = roc_band(counts, CONFIDENCE)
             truth, (low, high) = world.roc(ours.fpr), each_alone(counts, ours.fpr)
             at_rates = ((ours.lower <= truth + 1e-12) & (truth <= ours.upper + 1e-12)).all()
             alone = ((low <= truth + 1e-12) & (truth + 1e-12 <= high + 2e-12)).all()
-            whole, of_width = (holds(world, counts, limits) for limits in (share_limits, of_one_width))
+            whole, of_width = (holds(world, *sides, limits) for limits in (share_limits, of_one_width))
             missed += ~np.array([whole, at_rates, of_width, alone])
         marks = [mark(int(each), runs, 1.0 - CONFIDENCE) for each in missed]
         run.faults += sum(map(bool, marks[:2]))

@@ -123,7 +123,7 @@ def small(key: str = "") -> bytes:
     return request("/v1/advantage", as_json(50), JSON, key)
 
 
-def larger(members: int) -> bytes:
+def medium(members: int = 5000) -> bytes:
     """Too large for the server itself: a worker answers."""
     return request(f"/v1/advantage?members={members}", as_npy(members), NPY)
 
@@ -177,7 +177,7 @@ class Client:
 
 
 def mixture(mixed: bool) -> Bodies:
-    bodies = small(), larger(200_000)
+    bodies = small(), medium(200_000)
     return lambda number: bodies[mixed and number % LARGE == LARGE - 1]
 
 
@@ -218,7 +218,7 @@ async def opened(port: int, rate: float, seconds: float, which: Bodies) -> Tally
 
 def four(service: Service, seconds: float, stop: Stop = None) -> Tally:
     """Four clients, every other of whose requests needs a worker."""
-    bodies = small(), larger(5000)
+    bodies = small(), medium()
     return asyncio.run(closed(service.port, 4, seconds, lambda number: bodies[number % 2], stop))
 
 

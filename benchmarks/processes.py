@@ -167,13 +167,10 @@ def serving(
         (Path(folder) / "tmp").mkdir()
         bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
         ours = {"MACE_PORT": str(port), "MACE_PROBE_PORT": str(probe_port), "TMPDIR": f"{folder}/tmp"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)],
-            env={**bare, **ours, **{f"MACE_{name.upper()}": value for name, value in settings.items()}},
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            cwd=tree,
-        )
+        ours |= {f"MACE_{name.upper()}": value for name, value in settings.items()}
+        words = [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)]
+        quiet = {"stdout": output, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(words, env=bare | ours, cwd=tree, **quiet)
         if CORES:
             os.sched_setaffinity(process.pid, CORES)
         service = Service(process, port, probe_port, Path(folder))
