@@ -40,7 +40,6 @@ WORLDS = {
 
 @table
 def contradicted(run: Run):
-    """One line a world: how often any row says no, how often the upper end is too low, and which rows say no."""
     yield "world | sides | prior | any no | too low | rows that say no"
     runs = run.times(RUNS)
     cases = run.few(product(WORLDS.items(), SIDES, PRIORS), 10)

@@ -164,7 +164,6 @@ def each_alone(counts: Counts, rates: Sequence[float] | Floats) -> Floats:
 
 @table
 def coverage(run: Run) -> Iterator[str]:
-    """How often the whole curve lies within."""
     yield "scores | sides | R | band | at its rates | of one width | each rate by itself, read as a band"
     for (n1, n0), world in product(((30, 270), (200, 200), (2000, 2000)), WORLDS):
         runs = run.times(RUNS if n1 < 2000 else LARGE_RUNS)

@@ -55,7 +55,6 @@ def both_services(commit: str) -> Iterator[tuple[Service, Service]]:
 
 
 def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
-    """How long one answer takes."""
     start = time.perf_counter()
     try:
         post(connection, path, body, JSON)

@@ -286,9 +286,7 @@ def hairs(run: Run):
         for truth in (0.0, 0.2, 0.3, 0.4, 0.6):
             samples, seeds = run.times(100, 2), run.times(6, 2)
             found = run.map(judged, [(truth, n, sample, seeds) for sample in range(samples)])
-            shares = [
-                [warned for changes, warned in found if bool(changes) is kind] for kind in (True, False)
-            ]
+            shares = [[warned for changes, warned in found if bool(changes) is one] for one in (True, False)]
             told = [f"{100 * np.mean(each):.2g}%" if each else "-" for each in shares]
             yield f"{truth} | {n} | {samples} | {seeds} | {len(shares[0])} | {' | '.join(told)}"
 

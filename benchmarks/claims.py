@@ -185,7 +185,6 @@ def apart(by: float) -> World:
 
 
 def bounds(run: Run) -> Iterator[str]:
-    """How large the bound is, in broad leaks and in leaks at one end alone."""
     worlds = apart(0.5), apart(1.0), lone(0.05, 0), lone(0.05, 1), lone(0.005, 0)
     sides = ((1000, 1000), (5000, 5000), (3000, 7000), (1000, 9000))
     for index, (world, (n1, n0)) in enumerate(product(worlds, sides)):
@@ -231,7 +230,6 @@ def outside(limits: Limits, value: Floats) -> np.ndarray:
 
 
 def flags(run: Run) -> Iterator[Share]:
-    """How often any record is flagged where nothing leaks."""
     for (index, world), (n1, n0) in product(enumerate(HARMLESS), ((500, 500), (100, 900), (900, 100))):
         rng, runs = np.random.default_rng([3, index, n1]), times(1500, run)
         hits = np.zeros(len(PRIORS), dtype=int)
@@ -525,7 +523,6 @@ def lines_of(section: Callable[[Run], Lines], run: Run) -> tuple[list[str | Titl
 
 @table
 def claims(run: Run):
-    """Every claim, and the details of each section."""
     yield "claim | must reach | measured"
     for part in zip(*run.map(partial(lines_of, run=run), SECTIONS), strict=True):
         yield from chain.from_iterable(part)

@@ -188,7 +188,6 @@ def errors(task: tuple[tuple, bool], runs: int) -> dict[str, tuple[float, Floats
 
 @table
 def wrong(run: Run):
-    """A row for each statement."""
     runs, worlds = run.times(RUNS, 2), run.few(WORLDS, 2)
     results = run.map(partial(errors, runs=runs), product(worlds, (True, False)))
     named, without = results[::2], results[1::2]

@@ -171,13 +171,11 @@ def tallied(run: Run, listed, most: int, beside: bool):
 
 @table
 def ends(run: Run):
-    """People, copies, and records asked of several models."""
     yield "world, truth | method | runs | above | below | width | one row a cluster | ratio | design effect"
     yield from tallied(run, worlds, 12, True)
 
 
 @table
 def models(run: Run):
-    """Models of one training procedure."""
     yield "models x records, truth | method | runs | above | below | width | design effect"
     yield from tallied(run, procedures, 3, False)

@@ -148,7 +148,6 @@ def optimal_rates(world: World, prior: float) -> tuple[float, float]:
 
 @table
 def cases(run: Run):
-    """Every case, and what that says of the claims."""
     plan = list(product(range(len(WORLDS)), SIZES[: 1 if run.quick else None], PRIORS, RATIOS))
     plan = run.few([case for case in plan if not run.quick or WORLDS[case[0]].dimension == 1], 8)
     large_first = sorted(plan, key=lambda case: (SIZES.index(case[1]), case[0]))

@@ -29,7 +29,6 @@ OLDEST = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ",
 }
 """What docs/operations.md sets for the same digits on every processor of x86-64."""
-
 KINDS: dict[str, dict[str, str]] = {
     f"OPENBLAS_CORETYPE={kernel}": {"OPENBLAS_CORETYPE": kernel}
     for kernel in ("Prescott", "Nehalem", "Haswell", "SkylakeX", "Zen")

@@ -82,9 +82,8 @@ MEMORISED = mixed("5% memorised", ((0.05, 20.0, 1.0), (0.95, 0.0, 1.0)))
 SHIFT = mixed("shift .5", ((1.0, 0.5, 1.0),))
 SHIFT_3 = mixed("shift 3", ((1.0, 3.0, 1.0),))
 SCALE = mixed("scale 1.5", ((1.0, 0.0, 1.5),))
-MODES = mixed(
-    "three modes", ((0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)), ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5))
-)
+THREE = (0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)
+MODES = mixed("three modes", THREE, ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5)))
 SIDES = (
     *((8, 8, 0.5), (10, 10_000, 0.5), (300, 300, 0.5), (1000, 1000, 0.5), (200, 1800, 0.5)),
     *((100, 9900, 0.01), (9900, 100, 0.99), (1000, 1000, 0.1), (30, 3000, 0.01)),
@@ -135,7 +134,6 @@ def simulated(run: Run, places: range):
 
 @table
 def within(run: Run):
-    """Worlds within the class that the default covers."""
     yield "within the class | sides | prior | truth | mean interval | lower end above | upper end below | runs"
     worse, results = 0, simulated(run, range(len(WITHIN)))
     for (world, n1, n0, prior), (truth, low, high, above, below, _, _, runs) in results:
@@ -147,7 +145,6 @@ def within(run: Run):
 
 @table
 def beyond(run: Run):
-    """Worlds beyond it."""
     yield "beyond it | a side | truth | mean interval | lower end above | misleading | at 8 | at 32 | runs"
     for (world, n, _, _), results in simulated(run, range(len(WITHIN), len(CASES))):
         truth, low, high, above, below, eight, more, runs = results

@@ -147,9 +147,8 @@ def releases(run: Run):
     seeds = run.times(SEEDS)
     for copies in (0, 10, 25, 50, 250):
         every = [release(copies, seed) for seed in range(seeds)]
-        averages, rates = (
-            [judge(data, [limit]) for data in every] for limit in (MaxAdvantage(0.1), MaxTpr(0.01, 0.001))
-        )
+        maxima = MaxAdvantage(0.1), MaxTpr(0.01, 0.001)
+        averages, rates = ([judge(data, [limit]) for data in every] for limit in maxima)
         warned = sum(bool(each.cautions) and each.cautions[0].code == "rare_exposure" for each in averages)
         lower = f"{np.mean([each.exposure.score_epsilon for each in averages]):.2f}"
         share = f"{100 * warned / seeds:.3g}%"
@@ -173,7 +172,6 @@ def operating_points(run: Run):
 
 @table
 def limits(run: Run):
-    """How often the limit on the score's epsilon is too high, and how large it is."""
     yield "law | n1, n0 | runs | truth | mean limit | too high | alarms"
     for law, (n1, n0) in run.few([*product(NOTHING, SIDES), *product(LEAKS, OF_LEAKS)], 12):
         runs, rng = run.times(LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS), np.random.default_rng(7)

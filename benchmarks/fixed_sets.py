@@ -82,7 +82,6 @@ def simulate(case: tuple, samples: int) -> np.ndarray:
 
 @table
 def ends(run: Run):
-    """How often each end misses, and how wide the interval is."""
     yield "world | set | prior | scored | truth | mean interval | lower end above | upper end below | width | runs"
     cases, beyond, wider = run.few(CASES, 8), 0, 0
     for case, rows in zip(cases, run.map(partial(simulate, samples=run.times(SAMPLES)), cases), strict=True):

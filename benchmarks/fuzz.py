@@ -383,10 +383,8 @@ OWN: dict[str, list[Change]] = {
     PARQUET: [change_footer, change_footer, move_footer_piece, change_page],
 }
 """What each format is mutated by that the others are not; as often as by what all are."""
-
 COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd after"]
 """Before: a mutant is compressed. After: what is compressed is mutated."""
-
 Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
     (theory + suffix[1:], packed)

@@ -108,7 +108,6 @@ def percent(rate: float | None) -> str:
 
 @table
 def decisions(run: Run):
-    """Wrong decisions, and all rows together."""
     yield "law | prior | n1, n0 | wrong fail of all limits | wrong pass: advantage | epsilon | f_beta | group risk"
     runs, every = run.times(RUNS, 5 if run.quick else 20), []
     for law, prior, sides in run.few(product((NOTHING, LEAK), (0.5, 0.2), SIDES[:2]), 3):

@@ -450,7 +450,6 @@ class Uploads:
 @table
 @judged
 def slow(run: Run):
-    """Clients that hold on."""
     yield (
         "meanwhile | goodput of 4 clients, 1/s | of that alone | refused (503) | other | reset | given up | "
         "answers p50, ms | p99 | /healthz p50, ms | p99 | uploads that were ended"
@@ -599,7 +598,6 @@ def server_killed(times: int) -> list[Row]:
 @table
 @judged
 def faults(run: Run):
-    """Processes that die."""
     yield (
         "what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files | "
         "descriptors before, after"

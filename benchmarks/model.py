@@ -44,7 +44,6 @@ def split(name: str) -> tuple[np.ndarray, ...]:
 
 @table
 def found(run: Run):
-    """A row for each model and number of shadows."""
     warnings.simplefilter("ignore")
     yield "model | shadows | train, test | riskiest query | advantage | interval of all | at 0.1 | exposed | CPU s"
     for name in ("diabetes, ridge",) if run.quick else MODELS:

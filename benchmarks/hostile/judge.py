@@ -60,9 +60,7 @@ class Judgement:
     @property
     def beyond(self) -> tuple[bool, ...]:
         levels = zip(self.misses, (ALPHA, ALPHA, ALPHA, EPSILON_ALPHA), strict=True)
-        return tuple(
-            misses is not None and misses > most_misses(self.runs, alpha) for misses, alpha in levels
-        )
+        return tuple(each is not None and each > most_misses(self.runs, alpha) for each, alpha in levels)
 
 
 def judge(tool: str, place: int, share: float) -> Judgement | str:

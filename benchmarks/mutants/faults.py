@@ -51,7 +51,6 @@ class Function:
 
 
 def load(path: Path = LIST) -> list[Fault]:
-    """The faults that are kept."""
     return [Fault(**entry) for entry in json.loads(path.read_text())]
 
 

@@ -51,7 +51,6 @@ def run(tree: Path, of_tree: Map, chosen: Sequence[Fault], output: Path, argumen
 
 
 def outcomes(path: Path) -> list[Outcome]:
-    """What was written so far."""
     lines = path.read_text().splitlines() if path.exists() else []
     return [Outcome(**json.loads(line)) for line in lines]
 

@@ -53,10 +53,9 @@ def changes(function: Function, text: str) -> Iterator[tuple[str, str, str, int]
         begin = sum(len(line) for line in lines[function.first - 1 : node.lineno - 1])
         column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
         replaced = ast.unparse(new)
-        whole = (
-            f"({replaced})" if isinstance(node, ast.expr) and not isinstance(node, ast.Constant) else replaced
-        )
-        yield kind, old, whole, inside[: begin + column].count(old)
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
+            replaced = f"({replaced})"
+        yield kind, old, replaced, inside[: begin + column].count(old)
 
     for node in nodes(function.node):
         match node:

@@ -17,7 +17,6 @@ OUTCOMES = Path(__file__).with_name("outcomes")
 
 
 def known(suite: str) -> dict[str, Outcome]:
-    """What became of each fault."""
     return {each.fault: each for each in outcomes(OUTCOMES / f"{suite}.jsonl")}
 
 
@@ -32,7 +31,6 @@ GROUPS: tuple[Callable[[Fault], str], ...] = (
 
 @table
 def found(run: Run):
-    """A row for each group of faults: how many there are, and how many are found."""
     yield "faults | number | found by the suite | by its quick part"
     kept, every = faults.load(), [known("suite").values(), known("quick").values()]
     seen = [{each.fault for each in outcomes if each.found_by is not None} for outcomes in every]

@@ -47,7 +47,6 @@ class Map:
 
 
 def load(path: Path) -> Map:
-    """A map that was written."""
     kept = json.loads(path.read_text())
     return Map(kept["functions"], [Test(name, seconds, frozenset(of)) for name, seconds, of in kept["tests"]])
 
