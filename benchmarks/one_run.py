@@ -192,10 +192,9 @@ def bounds(run: Run) -> Iterator[object]:
             truth = f"{gaussian_epsilon(strength, DELTA):.2f}" if kind == "gauss" else "any"
             cells = " | ".join(f"{each:.2f}" for each in means)
             yield f"{records:,} | {world} | {truth} | {runs} | {cells}"
-    about = (
+    yield Note(
         "Read as Gaussian is no bound where the mechanism is not: then its epsilon may lie above the truth."
     )
-    yield Note(about)
 
 
 def bound_by_seed(task: tuple[str, int, int, int]) -> float:

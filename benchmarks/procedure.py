@@ -124,7 +124,6 @@ def row(world: World, runs: int) -> str:
 
 @table
 def limits(run: Run):
-    """How often the mean and the next model lie beyond their limits."""
     yield (
         "world | mean | runs | above | below | width | next above | next below | width | proven covers | width | "
         "one model | share | truth | spread covered"

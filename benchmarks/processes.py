@@ -129,26 +129,22 @@ class Service:
         return connection
 
     def ask(self, path: str, port: int | None = None) -> tuple[int, bytes]:
-        """One answer on a connection of its own."""
         with closing(self.connect(port, PATIENCE)) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read()
 
     def answers(self, path: str) -> bool:
-        """Whether it does."""
         with suppress(OSError):
             return self.ask(path)[0] == 200
         return False
 
     def metric(self, name: str) -> float:
-        """The number of a metric."""
         lines = self.ask("/metrics", self.probe_port)[1].decode().splitlines()
         return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

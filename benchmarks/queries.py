@@ -112,7 +112,6 @@ def alarms(draw, n: int, reference: bool, runs: int) -> Counter[str]:
 
 @table
 def without_a_leak(run: Run):
-    """False alarms of each query, in three kinds of tables."""
     sizes = ((60, True), (60, False), (300, True))[: 2 if run.quick else None]
     cases = [(draw, *size) for draw, size in product((people, categories, decimals), sizes)]
     runs = run.times(200, 1 if run.quick else 10)

@@ -39,7 +39,6 @@ said = [verdict(advantage(Scores.of(*sides), seed=seed), {LIMIT}).decision.value
 pickle.dump(said, sys.stdout.buffer)
 """
 """What another checkout is asked of sides and seeds."""
-
 SETS: dict[str, Callable[..., tuple[Floats, Floats]]] = {"diabetes": load_diabetes, "digits": load_digits}
 SETS |= {"breast cancer": load_breast_cancer, "wine": load_wine}
 STUMPS = GradientBoostingRegressor(max_depth=1, n_estimators=40, learning_rate=0.05)

@@ -143,7 +143,6 @@ def sent(replica: Replica, question: int, path: str, body: bytes, kind: str, job
 
 
 def rounds(run: Run, replicas: list[Replica], account: Account) -> None:
-    """Kill, and ask for every answer."""
     bodies = [(f"{path}?members={size}", as_npy(size), NPY) for path, size in QUESTIONS]
     at_once = [replicas[0].ask("POST", path, body, Content_Type=kind)[1] for path, body, kind in bodies]
     expected = [unsigned(answer) for answer in at_once]
@@ -197,7 +196,6 @@ def unsigned(answer: bytes) -> bytes:
 
 @table
 def kills(run: Run) -> Iterator[Any]:
-    """Replicas that are killed amid their jobs."""
     account = Account()
     with ExitStack() as stack:
         address = stack.enter_context(postgres())

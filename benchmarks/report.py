@@ -67,7 +67,6 @@ def cost(run: Run):
 
 @table
 def sizes(run: Run):
-    """How large each form is."""
     yield "records a side | " + " | ".join(f"{name}, KiB" for name in FORMS)
     for n in SIZES[: 1 if run.quick else None]:
         body = as_npy(n)

@@ -90,10 +90,9 @@ def unusable() -> dict[str, pa.Table]:
     """Tables with one value in them that no engine may take for a score or a membership."""
     floats = kinds(2000)["floats"]
     score, member = floats["score"].to_pylist(), floats["member"].to_pylist()
-    odd = {"null": None, "NaN": float("nan"), "infinity": float("inf")}
-    tables = {
-        name: pa.table({"score": [*score[:-1], value], "member": member}) for name, value in odd.items()
-    }
+    tables, odd = {}, {"null": None, "NaN": float("nan"), "infinity": float("inf")}
+    for name, value in odd.items():
+        tables[name] = pa.table({"score": [*score[:-1], value], "member": member})
     tables["null membership"] = pa.table({"score": score, "member": [*member[:-1], None]})
     tables["third membership"] = pa.table({"score": score, "member": [*map(int, member[:-1]), 2]})
     return tables
@@ -348,7 +347,6 @@ def linear(run: Run):
 
 @table
 def group(run: Run):
-    """The same by group."""
     ways = ("counts by group", "report by group", "report by group, HTML")
     yield head(run.engine_rows, ways[0])
     yield from rows_of(run, run.engine_rows, ways[:1] if run.quick else ways, ways[0])
@@ -356,7 +354,6 @@ def group(run: Run):
 
 @table
 def push(run: Run):
-    """What engines take."""
     yield head(run.engine_rows, OWN)
     ways = [OWN, *(name for name in ENGINES if name in WAYS and name != "Spark")]
     yield from rows_of(run, run.engine_rows, ways[:3] if run.quick else ways, OWN)

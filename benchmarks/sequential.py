@@ -106,7 +106,6 @@ def together(batches: list[Scores | Counts]) -> Scores | Counts:
 
 @table
 def ends(run: Run):
-    """How often either end is ever wrong, and how wide both are at the end."""
     yield "scores | truth | batches | runs | ever above | ever below | width"
     plans, every = [(world, *plan) for world in WORLDS for plan in world.plans], []
     for world, name, batches, times in run.few([p for p in plans if not run.quick or len(p[2]) < 20], 5):

@@ -179,7 +179,6 @@ def peak(call: Call) -> float:
 
 @table
 def stages(run: Run):
-    """One table for each size."""
     for power in range(run.smallest, run.largest + 1):
         n, rng = 10**power, np.random.default_rng(0)
         a, b = rng.normal(size=n), rng.normal(size=n)
@@ -200,7 +199,6 @@ def targets(run: Run):
 
 
 def wanted(run: Run) -> Iterator[str]:
-    """Each row once."""
     rng = np.random.default_rng(0)
 
     def of(n: int, m: int | None = None) -> tuple[Floats, Floats]:

@@ -62,7 +62,6 @@ class Spike:
         return odds * around if around >= self.mass else 0.0
 
     def draw(self, rng: Rng, n: int) -> Scores:
-        """Scores of both sides; low and high by turns."""
         low, high = PLACES[self.place], PLACES[self.place] + RANGE * self.width
         members = np.where(rng.random(n) < self.share, rng.uniform(low, high, n), rng.normal(size=n))
         turn = -1.0 if rng.random() < 0.5 else 1.0
@@ -114,9 +113,8 @@ def decided(results: list[Judgement], at: int) -> str:
 
 def said(results: Sequence[Exposure]) -> str:
     """How often there is a warning, and a severe one."""
-    return " | ".join(
-        percent(np.mean([getattr(each, what) for each in results])) for what in ("alarm", "severe")
-    )
+    kinds = [each.alarm for each in results], [each.severe for each in results]
+    return " | ".join(percent(np.mean(each)) for each in kinds)
 
 
 @table

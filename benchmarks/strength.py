@@ -35,7 +35,6 @@ ALTERED = 30
 """Altered copies of a record, whose labels are asked for."""
 NOISE = 0.8
 """Standard deviation of what is added to each number of a copy, as a share of that of all numbers."""
-
 MODELS = {
     "nearest neighbour": KNeighborsClassifier(1),
     "random forest": RandomForestClassifier(100, random_state=0),
@@ -59,12 +58,10 @@ def split(name: str) -> Sides:
 
 
 def ends(result: Any) -> str:
-    """Both ends of an interval."""
     return f"[{result.lower:.3f}, {result.upper:.3f}]"
 
 
 def word(strength: Any) -> str:
-    """What is said of the queries."""
     return "strong" if strength.strong else "weak" if strength.weak else "open"
 
 
@@ -166,7 +163,6 @@ def signals(models: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def means(membership: np.ndarray, pool: np.ndarray) -> np.ndarray:
-    """A model a row: the mean of the records that it was trained on."""
     return membership @ pool / membership.sum(axis=1)[:, None]
 
 

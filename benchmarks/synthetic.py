@@ -32,7 +32,6 @@ def how_many(cases) -> str:
 
 @table
 def cost(run: Run):
-    """CPU seconds of one answer."""
     yield "rows a table | audit | CPU s"
     rng = np.random.default_rng(0)
     train, holdout, released, reference = (adults(rng, run.rows) for _ in range(4))

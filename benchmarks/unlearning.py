@@ -105,7 +105,6 @@ class Tally:
 
 
 def tally(task: tuple[World, int, int, int]) -> Tally:
-    """Runs of one world."""
     world, forgotten, unseen, runs = task
     rng, truth = np.random.default_rng(forgotten + unseen), world.advantage()
     misses, widths, said = np.zeros((3, 2)), np.zeros(3), np.zeros(3)
@@ -124,7 +123,6 @@ def tally(task: tuple[World, int, int, int]) -> Tally:
 
 
 def once(world: World, rng: Rng, forgotten: int, unseen: int, seed: int, most: float | None = None):
-    """One answer."""
     gone, gone_again = world.scores(rng, forgotten, world.forgotten, world.retrained)
     new, new_again = world.scores(rng, unseen, UNSEEN, UNSEEN)
     kept, _ = world.scores(rng, unseen, RETAINED, RETAINED)
@@ -134,7 +132,6 @@ def once(world: World, rng: Rng, forgotten: int, unseen: int, seed: int, most: f
 
 @table
 def coverage(run: Run):
-    """Every interval in every world."""
     yield (
         "world | forgotten : never-seen | residual advantage | misses below / above | width | excess misses | width | "
         "remaining share misses | width"

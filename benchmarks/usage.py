@@ -146,7 +146,6 @@ def one(task: tuple[str, tuple[int, int, int], float, int]) -> list[float]:
 
 @table
 def covered(run: Run):
-    """How often each end misses, and how wide the interval is."""
     yield (
         "world | members : nonmembers : candidates | share | runs | misses below | above | these: below | "
         "above | end without assumption misses | said to be no mixture | none used: refuted | width | knowing laws | "

@@ -54,7 +54,6 @@ def sees(vectors: Scores, seed: int, learners: tuple[Learner, ...], prior: float
 
 @table
 def alarms(run: Run):
-    """A row for each kind of sample without a leak."""
     heads = [f"{name} (at most {'5%' if name == 'any flag' else '2.5%'})" for name in STATEMENTS]
     yield f"dimensions | n a side | learners | runs | {' | '.join(heads)}"
     cases = (
