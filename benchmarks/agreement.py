@@ -18,8 +18,6 @@ from tests.estimators.theory.test_agreement import answers, shifted
 SIDES = ((100, 100), (1000, 1000), (200, 1800))
 PRIORS = (0.3, 0.5)
 RUNS = 300
-
-
 WORLDS = {
     f"randomised response, epsilon {each:g}": (
         answers,
@@ -42,12 +40,10 @@ WORLDS = {
 
 @table
 def contradicted(run: Run):
-    """One line a world: how often any row says no, how often the upper end is too low, and which rows say no."""
     yield "world | sides | prior | any no | too low | rows that say no"
     runs = run.times(RUNS)
-    for (name, (draw, size, claim, truth)), sides, prior in run.few(
-        product(WORLDS.items(), SIDES, PRIORS), 10
-    ):
+    cases = run.few(product(WORLDS.items(), SIDES, PRIORS), 10)
+    for (name, (draw, size, claim, truth)), sides, prior in cases:
         rng, wrong, low, rows = np.random.default_rng(5), 0, 0, Counter[str]()
         for seed in range(runs):
             result = agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1), seed=seed)
