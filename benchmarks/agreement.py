@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Run, table
+from estimators import Scores
 from estimators.theory.agreement import agreement
 from estimators.theory.dp import GaussianDp, advantage_ceiling, gdp_ceiling
 from tests.estimators.theory.test_agreement import answers, shifted
@@ -46,7 +47,9 @@ def contradicted(run: Run):
     for (name, (draw, size, claim, truth)), sides, prior in cases:
         rng, wrong, low, rows = np.random.default_rng(5), 0, 0, Counter[str]()
         for seed in range(runs):
-            result = agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1), seed=seed)
+            result = agreement(
+                Scores.of(*draw(rng, size, *sides)), *claim, prior, rates=(0.01, 0.1), seed=seed
+            )
             wrong += result.decision == "contradicted"
             upper = next(row for row in result.rows if row.quantity == "advantage").estimate.upper
             low += upper < truth(prior)
