@@ -14,7 +14,6 @@ from benchmarks.harness import benchmarks, complaints, results, write_docs
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do what the words ask; the exit status."""
     every = benchmarks()
     parser = argparse.ArgumentParser(
         "python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

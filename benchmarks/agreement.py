@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Run, table
+from estimators import Scores
 from estimators.theory.agreement import agreement
 from estimators.theory.dp import GaussianDp, advantage_ceiling, gdp_ceiling
 from tests.estimators.theory.test_agreement import answers, shifted
@@ -18,8 +19,6 @@ from tests.estimators.theory.test_agreement import answers, shifted
 SIDES = ((100, 100), (1000, 1000), (200, 1800))
 PRIORS = (0.3, 0.5)
 RUNS = 300
-
-
 WORLDS = {
     f"randomised response, epsilon {each:g}": (
         answers,
@@ -42,15 +41,15 @@ WORLDS = {
 
 @table
 def contradicted(run: Run):
-    """One line a world: how often any row says no, how often the upper end is too low, and which rows say no."""
     yield "world | sides | prior | any no | too low | rows that say no"
     runs = run.times(RUNS)
-    for (name, (draw, size, claim, truth)), sides, prior in run.few(
-        product(WORLDS.items(), SIDES, PRIORS), 10
-    ):
+    cases = run.few(product(WORLDS.items(), SIDES, PRIORS), 10)
+    for (name, (draw, size, claim, truth)), sides, prior in cases:
         rng, wrong, low, rows = np.random.default_rng(5), 0, 0, Counter[str]()
         for seed in range(runs):
-            result = agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1), seed=seed)
+            result = agreement(
+                Scores.of(*draw(rng, size, *sides)), *claim, prior, rates=(0.01, 0.1), seed=seed
+            )
             wrong += result.decision == "contradicted"
             upper = next(row for row in result.rows if row.quantity == "advantage").estimate.upper
             low += upper < truth(prior)

@@ -4,7 +4,7 @@ Some ten minutes. `levels` computes the chance exactly: n uniform numbers in ord
 events, so the chance to keep within all limits is a convolution from limit to limit.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -14,7 +14,7 @@ from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from benchmarks.harness import Note, Run, least, mark, table
 from benchmarks.worlds import Floats, Integers, Rng
-from estimators import Scores, best_precision, roc_band
+from estimators import Counts, Scores, best_precision, roc_band
 from estimators.limits.every_cut import ALPHAS, SIZES, local_level, share_limits
 from estimators.privacy.roc import from_the_top, operating_points
 from estimators.sample.counting import finest
@@ -25,17 +25,13 @@ CONFIDENCE = 0.95
 OF_SIDE = 1.0 - CONFIDENCE**0.5
 SHOWN = (0.001, 0.01, 0.1, 0.5)
 
-# --- exact chance -------------------------------------------------------------------------------------------
-
 
 def chance_outside(n: int, level: float, apart: float = 0.0) -> float:
     """That of n uniform numbers one in order lies outside its limits of this level; of ranks so many s.d. apart."""
     rank = np.arange(1, n + 1)
     if apart:
-        steps = np.minimum(
-            apart * np.arange(np.pi * np.sqrt(n) / apart + 2.0) / (2.0 * np.sqrt(n)), np.pi / 2.0
-        )
-        some = np.clip(np.ceil(n * np.sin(steps) ** 2), 1, n).astype(np.int64)
+        steps = apart * np.arange(np.pi * np.sqrt(n) / apart + 2.0) / (2.0 * np.sqrt(n))
+        some = np.clip(np.ceil(n * np.sin(np.minimum(steps, np.pi / 2.0)) ** 2), 1, n).astype(np.int64)
         rank = np.unique(np.concatenate([some, n + 1 - some]))
     low, high = (betaincinv(rank, n + 1.0 - rank, side) for side in (level / 2.0, 1.0 - level / 2.0))
     places, ranks = np.concatenate([low, high]), np.concatenate([rank, rank])
@@ -85,21 +81,17 @@ def levels(run: Run) -> Iterator[str]:
     between = np.unique(np.exp(rng.uniform(np.log(2), np.log(20_000), 12)).astype(int)).tolist()
     for n in run.few([*between, 50_000, 300_000, 1_000_000], 4):
         apart = 0.0 if n <= 20_000 else 0.2 if n <= 300_000 else 0.4
-        shares = []
-        for confidence in confidences:
-            alpha = 1.0 - confidence**0.5
-            shares.append(chance_outside(n, local_level(n, alpha), apart) / alpha)
+        alphas = [1.0 - confidence**0.5 for confidence in confidences]
+        shares = [chance_outside(n, local_level(n, alpha), apart) / alpha for alpha in alphas]
         run.faults += sum(share > 1.0 for share in shares)
         ranks = "all" if not apart else f"{apart} s.d. apart"
         yield f"{n:,} | {ranks} | " + " | ".join(f"{share:.3f}" for share in shares)
-    yield Note(
-        f"The levels at {len(SIZES)} sizes and {len(ALPHAS)} alphas are kept; these sizes lie between."
-    )
+    kept = f"{len(SIZES)} sizes and {len(ALPHAS)} alphas"
+    yield Note(f"The levels at {kept} are kept; these sizes lie between.")
 
-
-# --- worlds -------------------------------------------------------------------------------------------------
 
 Curve = Callable[[Floats], Floats]
+Limits = Callable[..., tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -150,9 +142,7 @@ WORLDS = (
 )
 
 
-def holds(
-    world: World, members: Floats, nonmembers: Floats, limits: Callable[..., tuple[Floats, Floats]]
-) -> bool:
+def holds(world: World, members: Floats, nonmembers: Floats, limits: Limits) -> bool:
     """Whether the whole curve lies within: the lower limit rises at each FPR, the upper one just before it."""
     hits, alarms = from_the_top(finest(Scores.of(members, nonmembers)))
     fpr, tpr = limits(alarms, len(nonmembers), OF_SIDE), limits(hits, len(members), OF_SIDE)
@@ -166,9 +156,14 @@ def of_one_width(k: Integers, n: int, alpha: float) -> tuple[Floats, Floats]:
     return np.maximum(k / n - wide, 0.0), np.minimum(k / n + wide, 1.0)
 
 
+def each_alone(counts: Counts, rates: Sequence[float] | Floats) -> Floats:
+    """Limits of the TPR at each rate by itself, lower ones first."""
+    points = operating_points(counts, list(rates), CONFIDENCE)
+    return np.array([(each.estimate.lower, each.estimate.upper) for each in points]).T
+
+
 @table
 def coverage(run: Run) -> Iterator[str]:
-    """How often the whole curve lies within."""
     yield "scores | sides | R | band | at its rates | of one width | each rate by itself, read as a band"
     for (n1, n0), world in product(((30, 270), (200, 200), (2000, 2000)), WORLDS):
         runs = run.times(RUNS if n1 < 2000 else LARGE_RUNS)
@@ -178,19 +173,11 @@ def coverage(run: Run) -> Iterator[str]:
             sides = world.draw(rng, n1, n0)
             counts = finest(Scores.of(*sides))
             ours = roc_band(counts, CONFIDENCE)
-            truth = world.roc(ours.fpr)
-            single = operating_points(counts, ours.fpr.tolist(), CONFIDENCE)
-            ends = [(point.estimate.lower, point.estimate.upper) for point in single]
-            within = [
-                holds(world, *sides, share_limits),
-                bool(((ours.lower <= truth + 1e-12) & (truth <= ours.upper + 1e-12)).all()),
-                holds(world, *sides, of_one_width),
-                all(
-                    low <= value + 1e-12 <= high + 2e-12
-                    for value, (low, high) in zip(truth, ends, strict=True)
-                ),
-            ]
-            missed += ~np.array(within)
+            truth, (low, high) = world.roc(ours.fpr), each_alone(counts, ours.fpr)
+            at_rates = ((ours.lower <= truth + 1e-12) & (truth <= ours.upper + 1e-12)).all()
+            alone = ((low <= truth + 1e-12) & (truth + 1e-12 <= high + 2e-12)).all()
+            whole, of_width = (holds(world, *sides, limits) for limits in (share_limits, of_one_width))
+            missed += ~np.array([whole, at_rates, of_width, alone])
         marks = [mark(int(each), runs, 1.0 - CONFIDENCE) for each in missed]
         run.faults += sum(map(bool, marks[:2]))
         cells = " | ".join(f"{1.0 - each / runs:.3f}{sign}" for each, sign in zip(missed, marks, strict=True))
@@ -210,22 +197,14 @@ def width(run: Run) -> Iterator[str]:
             (a, b), (c, d) = (of_one_width(side, n, OF_SIDE) for side in (alarms, hits))
             first = np.searchsorted(b, SHOWN, side="right") - 1
             last = np.searchsorted(a, SHOWN, side="right") - 1
-            alone = np.array(
-                [
-                    (point.estimate.lower, point.estimate.upper)
-                    for point in operating_points(counts, SHOWN, CONFIDENCE)
-                ]
-            )
             width = np.where(first >= 0, c[first], 0.0), d[last]
-            rows.append(np.stack([ours.lower, ours.upper, *width, *alone.T]))
-        means = np.mean(rows, axis=0)
+            rows.append(np.stack([ours.lower, ours.upper, *width, *each_alone(counts, SHOWN)]))
         truth = world.roc(np.array(SHOWN))
         yield f"{world.name} | {n:,} | truth | " + " | ".join(f"{value:.3f}" for value in truth)
-        for at, name in enumerate(("band", "of one width", "each by itself")):
-            ends = " | ".join(
-                f"[{low:.2f}, {high:.2f}]" for low, high in zip(*means[2 * at : 2 * at + 2], strict=True)
-            )
-            yield f"{world.name} | {n:,} | {name} | {ends}"
+        ways = np.mean(rows, axis=0).reshape(3, 2, -1)
+        for name, ends in zip(("band", "of one width", "each by itself"), ways, strict=True):
+            cells = " | ".join(f"[{low:.2f}, {high:.2f}]" for low, high in ends.T)
+            yield f"{world.name} | {n:,} | {name} | {cells}"
 
 
 @table
@@ -236,13 +215,9 @@ def speed(run: Run) -> Iterator[str]:
         sides = shifted(0.5).draw(np.random.default_rng(0), n, n)
         scores = Scores.of(*sides)
         counts = finest(scores)
-        sorts = least(partial(_sorted, sides), 5)
+        sorts = least(lambda sides=sides: [np.sort(side) for side in sides], 5)
         whole, part = least(partial(roc_band, scores), 5), least(partial(roc_band, counts), 5)
         yield f"{n:,} | {1000.0 * sorts:.2f} | {whole / sorts:.1f} | {1000.0 * part:.2f}"
-
-
-def _sorted(sides: tuple[Floats, Floats]) -> list[Floats]:
-    return [np.sort(side) for side in sides]
 
 
 def surest(world: World, prior: float, share: float) -> float:
@@ -268,9 +243,8 @@ def precision(run: Run) -> Iterator[object]:
         for prior, share in run.few(((0.1, 0.01), (0.1, 0.05), (0.1, 0.25), (0.5, 0.05)), 1):
             runs = run.times(RUNS if n1 < 2000 else LARGE_RUNS)
             truth = surest(WORLDS[world], prior, share)
-            ends = np.array(
-                run.map(precision_of, [(world, prior, share, n1, n0, each) for each in range(runs)])
-            )
+            tasks = [(world, prior, share, n1, n0, each) for each in range(runs)]
+            ends = np.array(run.map(precision_of, tasks))
             missed = [int((ends[:, 0] > truth + 1e-4).sum()), int((ends[:, 1] < truth - 1e-4).sum())]
             marks = [mark(each, runs, (1.0 - CONFIDENCE) / 2.0) for each in missed]
             run.faults += sum(map(bool, marks))

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.harness import Refused, Run, table
 from benchmarks.load import closed, request
 from benchmarks.processes import Service, serving
-from benchmarks.service import as_json
+from benchmarks.service import as_json, post
 from macekit.call import JSON
 
 OPTIONS = {"commit": ("", "HEAD"), "operation": ("advantage", "advantage")}
@@ -35,9 +35,8 @@ def checked_out(commit: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]
-        done = subprocess.run(
-            [*git, "add", "--detach", tree, commit], capture_output=True, text=True, check=False
-        )
+        add = [*git, "add", "--detach", tree, commit]
+        done = subprocess.run(add, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Refused(f"--commit: {done.stderr.strip()}")
         try:
@@ -56,13 +55,11 @@ def both_services(commit: str) -> Iterator[tuple[Service, Service]]:
 
 
 def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
-    """How long one answer takes."""
     start = time.perf_counter()
-    connection.request("POST", path, body, {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    said = answer.read()
-    if answer.status != 200:
-        raise Refused(f"{path}: {said.decode()}")
+    try:
+        post(connection, path, body, JSON)
+    except AssertionError as error:
+        raise Refused(f"{path}: {error}") from None
     return 1000.0 * (time.perf_counter() - start)
 
 
@@ -70,18 +67,15 @@ def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
 def times(run: Run):
     """Medians of both, and of the ratio of pairs with its quartiles."""
     rng, path = np.random.default_rng(0), f"/v1/{run.operation}"
-    with (
-        both_services(run.commit) as (before, now),
-        closing(before.connect()) as one,
-        closing(now.connect()) as other,
-    ):
+    with both_services(run.commit) as services, ExitStack() as stack:
+        connections = [stack.enter_context(closing(each.connect())) for each in services]
         yield "records a side | pairs | ms before | ms now | ratio | its quartiles"
         for size, full in run.few(PAIRS.items(), 2):
             pairs, both = run.times(full, 5), np.empty((2, 0))
             for _ in range(pairs + 3):
                 sides = {"members": rng.normal(0.5, 1, size), "nonmembers": rng.normal(0, 1, size)}
                 body = json.dumps({side: scores.tolist() for side, scores in sides.items()}).encode()
-                pair = [milliseconds(each, path, body) for each in (one, other)]
+                pair = [milliseconds(each, path, body) for each in connections]
                 both = np.column_stack([both, pair])
             both = both[:, 3:]  # the first ones are slower
             low, middle, high = np.quantile(both[1] / both[0], [0.25, 0.5, 0.75])
@@ -97,8 +91,7 @@ def rates(run: Run):
         yield "clients | rounds | answers a second before | now | ratio | its quartiles | p99 before, ms | now"
         for clients in CLIENTS:
             rounds, seconds = run.times(20, 3), 0.5 if run.quick else 1.5
-            goodput: list[list[float]] = [[], []]
-            waits: list[list[float]] = [[], []]
+            goodput, waits = ([list[float](), list[float]()] for _ in range(2))
             for at in range(rounds + 1):
                 for number, each in enumerate(services):
                     tally = asyncio.run(closed(each.port, clients, seconds, lambda _: asked))

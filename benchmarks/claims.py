@@ -1,14 +1,14 @@
 """Do the claims that `coverage` does not judge hold? Each by simulation, seeds fixed. 25 minutes of one core.
 
-Every share stands with its runs and the standard error it would have if the claim held exactly. The
-"worst" of many cases exceeds a level that all of them keep; so the number of cases beyond what that
-level exceeds once in a thousand stands beside it, and that number must be 0.
+Every share stands with its runs and the standard error it would have if the claim held exactly. The "worst" of many
+cases exceeds a level that all of them keep; so the number of cases beyond what that level exceeds once in a thousand
+stands beside it, and that number must be 0.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
@@ -180,13 +180,11 @@ def lone(share: float, side: int) -> World:
 
 
 def apart(by: float) -> World:
-    return World(
-        f"Gaussian, {by:g} apart", lambda r, a, b: (r.normal(by, 1.0, a), r.normal(size=b)), baseline
-    )
+    draw = lambda r, a, b: (r.normal(by, 1.0, a), r.normal(size=b))  # noqa: E731
+    return World(f"Gaussian, {by:g} apart", draw, baseline)
 
 
 def bounds(run: Run) -> Iterator[str]:
-    """How large the bound is, in broad leaks and in leaks at one end alone."""
     worlds = apart(0.5), apart(1.0), lone(0.05, 0), lone(0.05, 1), lone(0.005, 0)
     sides = ((1000, 1000), (5000, 5000), (3000, 7000), (1000, 9000))
     for index, (world, (n1, n0)) in enumerate(product(worlds, sides)):
@@ -196,9 +194,6 @@ def bounds(run: Run) -> Iterator[str]:
             lower = np.array([epsilon_lower_bound(each, delta=delta).value for each in samples])
             row = f"{lower.mean():.2f} | {(lower > 2.0).mean():.2f} | {runs}"
             yield f"{world.name} | {n1}:{n0} | {delta:g} | {row}"
-
-
-# --- individual risk ----------------------------------------------------------------------------------------
 
 
 def risk(run: Run) -> Lines:
@@ -235,7 +230,6 @@ def outside(limits: Limits, value: Floats) -> np.ndarray:
 
 
 def flags(run: Run) -> Iterator[Share]:
-    """How often any record is flagged where nothing leaks."""
     for (index, world), (n1, n0) in product(enumerate(HARMLESS), ((500, 500), (100, 900), (900, 100))):
         rng, runs = np.random.default_rng([3, index, n1]), times(1500, run)
         hits = np.zeros(len(PRIORS), dtype=int)
@@ -251,8 +245,7 @@ def memorised(run: Run) -> Lines:
     missed, rows, sides = [], [], ((500, 500), (200, 1800), (5000, 5000))
     for (n1, n0), part in product(sides, (0.01, 0.02, 0.05, 0.1)):
         rng, runs = np.random.default_rng([8, n1, round(1000 * part)]), times(1000, run)
-        near = exactly = flagged = known = 0
-        lower = 0.0
+        near, exactly, flagged, known, lower = 0, 0, 0, 0, 0.0
         for _ in range(runs):
             members = rng.normal(size=n1)
             at = np.flatnonzero(rng.random(n1) < part)
@@ -288,23 +281,13 @@ def copied(run: Run) -> str:
     return f"{claim} | {every} of {runs} runs; {false:.3f} of the flags are of other records"
 
 
-# --- metrics ------------------------------------------------------------------------------------------------
-
 TEN = 1.0 + 0.2 * np.array([1, -1] * 5)
 LEAKY: tuple[tuple[World, ByLabel], ...] = (
-    (identical(), None),
-    (gaussian_shift(0.2), None),
-    (gaussian_shift(0.5), None),
-    (scale(), None),
+    *((world, None) for world in (identical(), gaussian_shift(0.2), gaussian_shift(0.5), scale())),
     (oracles.categories(10, 0.1), (TEN / 10, np.full(10, 0.1))),
 )
-METRICS: dict[str, dict[str, float]] = {
-    "balanced_accuracy": {},
-    "precision": {},
-    "f_beta": {},
-    "weighted_accuracy": {"w1": 2.0, "w3": 3.0},
-    "npv": {},
-}
+METRICS = ("balanced_accuracy", "precision", "f_beta", "weighted_accuracy", "npv")
+WEIGHTS = {"weighted_accuracy": {"w1": 2.0, "w3": 3.0}}
 
 
 def metrics(run: Run) -> Lines:
@@ -329,7 +312,7 @@ def metric_misses(
 ) -> tuple[int, int]:
     """Runs whose lower end is above, and whose upper end is below, the optimum."""
     rng = np.random.default_rng([4, *sides, round(100 * prior), *map(ord, name + world.name)])
-    metric = preset(name, prior, **METRICS[name])
+    metric = preset(name, prior, **WEIGHTS.get(name, {}))
     objective = Objective.of(metric, prior)
     over = under = 0
     for seed in range(runs):
@@ -363,9 +346,6 @@ def best(view: View, truth: Counts, objective: Objective) -> float:
     return float(objective.value(tpr, fpr).max())
 
 
-# --- paper mode ---------------------------------------------------------------------------------------------
-
-
 def paper(run: Run) -> Lines:
     """How often the paper's intervals contain the advantage, which is not what they promise."""
     rows, null = [], []
@@ -389,9 +369,6 @@ def paper(run: Run) -> Lines:
     yield Title("paper", about)
     yield "world | n a side | truth | mean W_N | mean U_N | 100 cells contain it | KDE contains it | runs"
     yield from rows
-
-
-# --- ROC ----------------------------------------------------------------------------------------------------
 
 
 def roc(run: Run) -> Lines:
@@ -424,8 +401,7 @@ def ties(run: Run) -> Lines:
         runs = times(3000, run)
         area = atom**2 / 2 + atom * (1 - atom) * (float(ndtr(m)) + 0.5)
         area += (1 - atom) ** 2 * float(ndtr(m / np.sqrt(2.0)))
-        over = under = 0
-        width = 0.0
+        over, under, width = 0, 0, 0.0
         for _ in range(runs):
             drawn = rng.normal(m, size=n1), rng.normal(size=n0)
             for side in drawn:
@@ -444,9 +420,6 @@ def ties(run: Run) -> Lines:
     yield Title("ties", "The area under the ROC where records tie")
     yield "sides | tied | area | lower end above | upper end below | mean width"
     yield from rows
-
-
-# --- point estimate -----------------------------------------------------------------------------------------
 
 
 def point(run: Run) -> Lines:
@@ -480,9 +453,6 @@ def point(run: Run) -> Lines:
     yield from rows
 
 
-# --- several queries ----------------------------------------------------------------------------------------
-
-
 def alike(run: Run) -> Lines:
     """Two coarse queries that order the records alike in some samples only, and are one question in these."""
     ends, gaps, rows = [], [], []
@@ -509,15 +479,10 @@ def alike(run: Run) -> Lines:
         rows.append(f"{100 * changed:g}% | {n}:{n} | {rates} | {runs}")
     yield verdict("two coarse queries: a lower end of either above its advantage", ends)
     yield verdict("the same: interval of their difference misses it", gaps, "<= 0.05")
-    yield Title(
-        "alike",
-        "Two queries of two values each: how often they are asked once, and how often either is wrong",
-    )
+    about = "Two queries of two values each: how often they are asked once, and how often either is wrong"
+    yield Title("alike", about)
     yield "members answered otherwise | sides | asked once | lower end above | difference missed | runs"
     yield from rows
-
-
-# --- vectors ------------------------------------------------------------------------------------------------
 
 
 def vectors(run: Run) -> Lines:
@@ -549,20 +514,15 @@ def vectors(run: Run) -> Lines:
 SECTIONS = (epsilon, risk, memorised, metrics, paper, roc, ties, point, alike, vectors)
 
 
-def lines_of(section: Callable[[Run], Lines], run: Run) -> list[str | Title]:
-    return list(section(run))
+def lines_of(section: Callable[[Run], Lines], run: Run) -> tuple[list[str | Title], list[str | Title]]:
+    """Claims, and details."""
+    lines = list(section(run))
+    at = next((at for at, line in enumerate(lines) if isinstance(line, Title)), len(lines))
+    return lines[:at], lines[at:]
 
 
 @table
 def claims(run: Run):
-    """Every claim, and the details of each section."""
     yield "claim | must reach | measured"
-    results = run.map(partial(lines_of, run=run), SECTIONS)
-    details = [
-        next((at for at, line in enumerate(lines) if isinstance(line, Title)), len(lines))
-        for lines in results
-    ]
-    for lines, at in zip(results, details, strict=True):
-        yield from lines[:at]
-    for lines, at in zip(results, details, strict=True):
-        yield from lines[at:]
+    for part in zip(*run.map(partial(lines_of, run=run), SECTIONS), strict=True):
+        yield from chain.from_iterable(part)

@@ -35,12 +35,8 @@ WORLDS = [(*size, *rest) for size, *rest in product(((200, 10), (30, 40)), (0.5,
 """People with rows each, their correlation, and the advantage."""
 
 
-# --- truths -------------------------------------------------------------------------------------------------
-# Of a nonmember's score that is normal, and a member's that is shifted by ``d``.
-
-
 def best_metrics(d: float) -> dict[str, float]:
-    """The largest value of metrics at a prior of one half; every best rule is a cut."""
+    """The largest value of metrics at a prior of one half, members shifted by ``d``; every best rule is a cut."""
     cut = np.linspace(-8.0, 8.0 + d, 200_001)
     tpr, fpr = ndtr(d - cut), ndtr(-cut)
     enough = tpr + fpr >= 2.0 * SHARE
@@ -64,21 +60,17 @@ def advantage_of_cut(cut: float, d: float) -> float:
     return float(ndtr(d - cut) - ndtr(-cut))
 
 
-# --- statements ---------------------------------------------------------------------------------------------
-
-
 class Statement(NamedTuple):
     """What is stated, how often it may be wrong, and whether it was: 0 or 1, of flags a share."""
 
     name: str
     level: float
-    wrong: float
+    wrong: float | np.bool_
 
 
-def outside(name: str, truth: float, estimate: Estimate, level: float = 0.05) -> Statement:
+def outside(name: str, truth: float, estimate: Estimate) -> Statement:
     """Whether the truth lies outside of an interval."""
-    low, high = estimate.lower - 1e-12, estimate.upper + 1e-12
-    return Statement(name, level, float(not low <= truth <= high))
+    return Statement(name, 0.05, not estimate.lower - 1e-12 <= truth <= estimate.upper + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -129,10 +121,9 @@ def of_gate(s: Sample) -> Iterator[Statement]:
     judged = judge(s.scores, limits, seed=s.seed, cluster=s.cluster).limits
     truths = s.truth, tpr, epsilon, f_beta
     failed = any(each.estimate.lower > limit + 1e-12 for each, limit in zip(judged, truths, strict=False))
-    yield Statement("gate: fails though no limit is exceeded", 0.025, float(failed))
+    yield Statement("gate: fails though no limit is exceeded", 0.025, failed)
     for name, limit, each in zip(("advantage", "TPR", "epsilon", "metric"), truths, judged, strict=False):
-        below = float(each.estimate.upper < limit - 1e-12)
-        yield Statement(f"gate: {name} above its upper end", 0.025, below)
+        yield Statement(f"gate: {name} above its upper end", 0.025, each.estimate.upper < limit - 1e-12)
 
 
 def of_metrics(s: Sample) -> Iterator[Statement]:
@@ -150,16 +141,16 @@ def of_risk(s: Sample) -> Iterator[Statement]:
     signed = risk_of_cells(risks.cells.counts.cells, s.d)
     own = np.abs(signed)[risks.cell]
     out = (own < risks.simultaneous_lower - 1e-12) | (own > risks.simultaneous_upper + 1e-12)
-    yield Statement("risk: all records at once", 0.05, float(out.any()))
+    yield Statement("risk: all records at once", 0.05, out.any())
     one = risks.lower[0] - 1e-12 <= own[0] <= risks.upper[0] + 1e-12
-    yield Statement("risk: one record", 0.05, float(not one))
+    yield Statement("risk: one record", 0.05, not one)
     flagged = risks.flagged
     false = float(np.mean(signed[risks.cell[flagged]] <= LIMIT) if flagged.any() else 0)
     yield Statement("risk: share of false flags", 0.05, false)
     means = [own[s.group == label].mean() for label in risks.groups.labels.tolist()]
     ends = zip(means, risks.groups.lower, risks.groups.upper, strict=True)
     beyond = any(mean < low - 1e-12 or mean > high + 1e-12 for mean, low, high in ends)
-    yield Statement("groups: mean risk of each", 0.05, float(beyond))
+    yield Statement("groups: mean risk of each", 0.05, beyond)
     sides = s.group[: s.scores.n_members], s.group[s.scores.n_members :]
     alone = [each.advantage for each in e.by_group(s.scores, *sides, seed=s.seed, cluster=s.cluster)]
     wrong = [outside("", s.truth, each.estimate).wrong for each in alone if each is not None]
@@ -169,13 +160,12 @@ def of_risk(s: Sample) -> Iterator[Statement]:
 def of_audit(s: Sample) -> Iterator[Statement]:
     delta = DELTA if s.d else 0.0  # at delta 0 the epsilon of two normal laws apart is infinite
     bound = epsilon_lower_bound(s.counts, delta=delta, seed=s.seed).value
-    too_high = bound > epsilon_of_shift(s.d, delta, 20.0) + 1e-12
-    yield Statement("audit: epsilon", 0.025, float(too_high))
+    yield Statement("audit: epsilon", 0.025, bound > epsilon_of_shift(s.d, delta, 20.0) + 1e-12)
     answer = e.assess(s.scores, e.AssessOptions(operating_points=(FPR,), seed=s.seed), s.cluster)
     yield outside("audit: AUC", float(ndtr(s.d / np.sqrt(2.0))), answer.auc.estimate)
     yield outside("audit: TPR at FPR 0.1", float(ndtr(s.d + ndtri(FPR))), answer.operating_points[0].estimate)
     if s.d == 0.0:
-        yield Statement("audit: exposure without a leak", 0.025, float(answer.exposure.score_epsilon > 0.0))
+        yield Statement("audit: exposure without a leak", 0.025, answer.exposure.score_epsilon > 0.0)
 
 
 def of_attack(s: Sample) -> Iterator[Statement]:
@@ -189,19 +179,15 @@ def of_attack(s: Sample) -> Iterator[Statement]:
     yield outside("attack: advantage, cut placed here", advantage_of_cut(placed.cut, s.d), placed.estimate)
 
 
-# --- table --------------------------------------------------------------------------------------------------
-
-
 def errors(task: tuple[tuple, bool], runs: int) -> dict[str, tuple[float, Floats]]:
     """For each statement of a world its level, and whether it was wrong in each run."""
     world, named = task
     every = zip(*(statements(world, seed, named) for seed in range(runs)), strict=True)
-    return {each[0].name: (each[0].level, np.array([one.wrong for one in each])) for each in every}
+    return {each[0].name: (each[0].level, np.array([float(one.wrong) for one in each])) for each in every}
 
 
 @table
 def wrong(run: Run):
-    """A row for each statement."""
     runs, worlds = run.times(RUNS, 2), run.few(WORLDS, 2)
     results = run.map(partial(errors, runs=runs), product(worlds, (True, False)))
     named, without = results[::2], results[1::2]

@@ -70,18 +70,15 @@ def worlds() -> list[World]:
     of_people = [*product(even, likenesses, (0.0, 0.2, 0.6, 0.95), [RUNS])]
     of_people += product([(2000, 20)], likenesses, (0.0, 0.2), [RUNS // 4])
     of_people += product(((20, 5), (20, 50), (30, 20)), likenesses, (0.0, 0.6), [few])
-    listed = [
-        World(f"{n} x {rows}, correlation {like}, {truth}", people(equal(n, rows), like, truth), truth, runs)
-        for (n, rows), like, truth, runs in of_people
-    ]
-    listed += [
-        World(f"{n} of Pareto sizes, correlation {alike}, {truth}", people(pareto(n), alike, truth), truth)
-        for n, alike, truth in product((60, 200, 1000), likenesses, (0.0, 0.2, 0.6))
-    ]
-    listed += [
-        World(f"{share:.0%} copies, {truth}", copies(300, share, truth), truth)
-        for share, truth in product((0.2, 0.5, 0.8), (0.0, 0.3))
-    ]
+    listed = []
+    for (n, rows), like, truth, runs in of_people:
+        draw = people(equal(n, rows), like, truth)
+        listed.append(World(f"{n} x {rows}, correlation {like}, {truth}", draw, truth, runs))
+    for n, like, truth in product((60, 200, 1000), likenesses, (0.0, 0.2, 0.6)):
+        draw = people(pareto(n), like, truth)
+        listed.append(World(f"{n} of Pareto sizes, correlation {like}, {truth}", draw, truth))
+    for share, truth in product((0.2, 0.5, 0.8), (0.0, 0.3)):
+        listed.append(World(f"{share:.0%} copies, {truth}", copies(300, share, truth), truth))
     of_records = ((20, 100, few), (50, 40, RUNS), (200, 10, RUNS), (1000, 2, RUNS), (2000, 1, RUNS))
     of_both = ((20, 100, RUNS // 4), (50, 40, RUNS), (100, 60, RUNS // 2))
     kinds = ("records x models", (0.5, 0.0), of_records), ("both columns", (0.3, 0.3), of_both)
@@ -90,12 +87,10 @@ def worlds() -> list[World]:
             draw = crossed(records, models, alike, truth, sizes is of_both)
             listed.append(World(f"{name} {records} x {models}, {truth}", draw, truth, runs))
     of_few = (25, 400, 0.12), (30, 200, 0.1), (50, 200, 0.06), (100, 10, 0.1), (100, 100, 0.03)
-    return listed + [
-        World(
-            f"{2 * each[0]} x {each[1]}, {each[2]:.0%} known by all rows", memorised(*each), each[2], 5 * RUNS
-        )
-        for each in of_few
-    ]
+    for n, rows, share in of_few:
+        name = f"{2 * n} x {rows}, {share:.0%} known by all rows"
+        listed.append(World(name, memorised(n, rows, share), share, 5 * RUNS))
+    return listed
 
 
 def procedures() -> list[World]:
@@ -118,8 +113,7 @@ class Tally:
 
     def row(self, beside: bool) -> str:
         """A line of the table; with or without one row a cluster beside it."""
-        misses = self.above, self.below
-        ends = " | ".join(f"{each / self.runs:.3f}{mark(each, self.runs)}" for each in misses)
+        ends = " | ".join(f"{n / self.runs:.3f}{mark(n, self.runs)}" for n in (self.above, self.below))
         ratio = f" | {self.one_row:.3f} | {self.width / self.one_row:.2f}" if beside else ""
         widths = f"{self.width:.3f}{ratio} | {self.design_effect:.2f}"
         return f"{self.name} | {self.method} | {self.runs} | {ends} | {widths}"
@@ -134,10 +128,8 @@ def answers(world: World, seed: int) -> tuple[Advantage, Advantage]:
     if len(labels) > 1 or np.intersect1d(*sides).size:
         keep = one_row(labels, len(members), rng)
     cluster = dict(zip(("record", "model"), labels, strict=False)) if len(labels) > 1 else labels[0]
-    return (
-        advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed),
-        advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]), seed=seed),
-    )
+    alone = advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]), seed=seed)
+    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed), alone
 
 
 def one_row(labels: list[Integers], n_members: int, rng: Rng) -> list[Integers]:
@@ -157,19 +149,13 @@ def one_row(labels: list[Integers], n_members: int, rng: Rng) -> list[Integers]:
 def tally(at: int, listed, run: Run) -> Tally:
     world = listed()[at]
     runs = run.times(world.runs, 2)
-    results = [answers(world, seed) for seed in range(runs)]
-    ours = [one for one, _ in results]
+    ours, others = zip(*(answers(world, seed) for seed in range(runs)), strict=True)
     summary = [one.clusters for one in ours if one.clusters is not None]
-    return Tally(
-        world.name,
-        runs,
-        summary[0].method,
-        sum(one.lower > world.truth + 1e-12 for one in ours),
-        sum(one.upper < world.truth - 1e-12 for one in ours),
-        float(np.mean([one.upper - one.lower for one in ours])),
-        float(np.mean([other.upper - other.lower for _, other in results])),
-        float(np.median([each.design_effect for each in summary])),
-    )
+    above = sum(one.lower > world.truth + 1e-12 for one in ours)
+    below = sum(one.upper < world.truth - 1e-12 for one in ours)
+    widths = (float(np.mean([each.upper - each.lower for each in every])) for every in (ours, others))
+    effect = float(np.median([each.design_effect for each in summary]))
+    return Tally(world.name, runs, summary[0].method, above, below, *widths, effect)
 
 
 def tallied(run: Run, listed, most: int, beside: bool):
@@ -185,13 +171,11 @@ def tallied(run: Run, listed, most: int, beside: bool):
 
 @table
 def ends(run: Run):
-    """People, copies, and records asked of several models."""
     yield "world, truth | method | runs | above | below | width | one row a cluster | ratio | design effect"
     yield from tallied(run, worlds, 12, True)
 
 
 @table
 def models(run: Run):
-    """Models of one training procedure."""
     yield "models x records, truth | method | runs | above | below | width | design effect"
     yield from tallied(run, procedures, 3, False)

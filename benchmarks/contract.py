@@ -21,7 +21,6 @@ OPTIONS = {"requests": (2000, 1), "seed": (1, 1), "examples": (40, 1)}
 
 @table
 def requests(run: Run):
-    """A row for each run."""
     yield "seed | bodies | requests | faults found"
     asked, seed = 0, run.seed
     with tempfile.TemporaryDirectory() as name, running(Path(name)) as service:

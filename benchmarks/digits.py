@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ OLDEST = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ",
 }
 """What docs/operations.md sets for the same digits on every processor of x86-64."""
-
 KINDS: dict[str, dict[str, str]] = {
     f"OPENBLAS_CORETYPE={kernel}": {"OPENBLAS_CORETYPE": kernel}
     for kernel in ("Prescott", "Nehalem", "Haswell", "SkylakeX", "Zen")
@@ -57,23 +57,19 @@ def questions() -> Iterator[tuple[str, str, Any]]:
             "loss": (rng.random(n) ** 2, rng.random(m)),
             "vectors": (np.round(rng.random((n, 2)), 3), np.round(rng.random((m, 2)) ** 1.2, 3)),
         }
-        for kind, (members, nonmembers) in scores.items():
-            for operation, more in ASKED.items():
-                body = {"members": members.tolist(), "nonmembers": nonmembers.tolist(), **more}
-                yield f"{operation}/{kind} {n}:{m}", operation, body
-
-
-def answers() -> dict[str, Any]:
-    """Each question's answer."""
-    return {
-        name: json.loads(bytes(perform(Call(operation), Body.of(json.dumps(body).encode())).body))
-        for name, operation, body in questions()
-    }
+        for (kind, sides), (operation, more) in product(scores.items(), ASKED.items()):
+            members, nonmembers = (side.tolist() for side in sides)
+            body = {"members": members, "nonmembers": nonmembers, **more}
+            yield f"{operation}/{kind} {n}:{m}", operation, body
 
 
 def print_answers() -> None:
-    """For another process: its answers as JSON."""
-    json.dump(answers(), sys.stdout)
+    """For another process: each question's answer as JSON."""
+    answers = {
+        name: json.loads(bytes(perform(Call(operation), Body.of(json.dumps(body).encode())).body))
+        for name, operation, body in questions()
+    }
+    json.dump(answers, sys.stdout)
 
 
 def differences(one: Any, other: Any) -> Iterator[float]:
@@ -82,8 +78,7 @@ def differences(one: Any, other: Any) -> Iterator[float]:
         for name in one:
             yield from differences(one[name], other[name])
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for each, its in zip(one, other, strict=True):
-            yield from differences(each, its)
+        yield from chain.from_iterable(map(differences, one, other))
     elif isinstance(one, float) and isinstance(other, float):
         if one != other:
             yield abs(one - other) / max(abs(one), 1.0)
@@ -91,16 +86,11 @@ def differences(one: Any, other: Any) -> Iterator[float]:
         yield float("inf")
 
 
-def _elsewhere(variables: dict[str, str], emulator: tuple[str, ...] = ()) -> dict[str, Any]:
+def _elsewhere(variables: dict[str, str], code: str = PRINT_ANSWERS, emulator: tuple[str, ...] = ()) -> Any:
+    """What a process of its own prints as JSON."""
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    result = subprocess.run(
-        [*emulator, sys.executable, "-c", PRINT_ANSWERS],
-        env=os.environ | one_thread | variables,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    command = [*emulator, sys.executable, "-c", code]
+    return json.loads(subprocess.check_output(command, env=os.environ | one_thread | variables))
 
 
 def _row(one: dict[str, Any], other: dict[str, Any]) -> str:
@@ -126,7 +116,7 @@ def digits(run: Run):
         return
     oldest = _elsewhere(OLDEST)
     for processor in EMULATED:
-        emulated = _elsewhere(OLDEST, ("qemu-x86_64", "-cpu", processor))
+        emulated = _elsewhere(OLDEST, emulator=("qemu-x86_64", "-cpu", processor))
         yield f"all three, here and on an emulated {processor} | {_row(oldest, emulated)}"
 
 
@@ -136,17 +126,7 @@ def price(run: Run):
     yield "a side | as it is, ms | all three taken away, ms | ratio"
     code = "from benchmarks.digits import milliseconds; print(milliseconds({}))"
     for n in (200,) if run.quick else (200, 10_000, 1_000_000):
-        times = [
-            float(
-                subprocess.run(
-                    [sys.executable, "-c", code.format(n)],
-                    env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | variables,
-                    stdout=subprocess.PIPE,
-                    check=True,
-                ).stdout
-            )
-            for variables in ({}, OLDEST)
-        ]
+        times = [_elsewhere(variables, code.format(n)) for variables in ({}, OLDEST)]
         yield f"{n:,} | {times[0]:.3g} | {times[1]:.3g} | {times[1] / times[0]:.2f}"
 
 

@@ -32,10 +32,6 @@ class Edge:
     truth: Callable[[float], float]
 
 
-def density(x: Floats, parts: tuple[Part, ...]) -> Floats:
-    return np.asarray(sum(share * norm.pdf(x, mean, spread) for share, mean, spread in parts))
-
-
 STANDARD = ((1.0, 0.0, 1.0),)
 
 
@@ -43,7 +39,7 @@ def mixed(name: str, members: tuple[Part, ...], nonmembers: tuple[Part, ...] = S
     """A world of two mixtures, its truth by quadrature."""
 
     def truth(prior: float) -> float:
-        r, q = density(GRID, members), density(GRID, nonmembers)
+        r, q = (sum(share * norm.pdf(GRID, *law) for share, *law in parts) for parts in (members, nonmembers))
         return float(np.trapezoid(np.abs(prior * r - (1.0 - prior) * q), GRID))
 
     draws = (lambda rng, n, parts=parts: draw_mixture(rng, parts, n) for parts in (members, nonmembers))
@@ -86,9 +82,8 @@ MEMORISED = mixed("5% memorised", ((0.05, 20.0, 1.0), (0.95, 0.0, 1.0)))
 SHIFT = mixed("shift .5", ((1.0, 0.5, 1.0),))
 SHIFT_3 = mixed("shift 3", ((1.0, 3.0, 1.0),))
 SCALE = mixed("scale 1.5", ((1.0, 0.0, 1.5),))
-MODES = mixed(
-    "three modes", ((0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)), ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5))
-)
+THREE = (0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)
+MODES = mixed("three modes", THREE, ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5)))
 SIDES = (
     *((8, 8, 0.5), (10, 10_000, 0.5), (300, 300, 0.5), (1000, 1000, 0.5), (200, 1800, 0.5)),
     *((100, 9900, 0.01), (9900, 100, 0.99), (1000, 1000, 0.1), (30, 3000, 0.01)),
@@ -134,14 +129,12 @@ def simulate(task: tuple[int, int]) -> list[float]:
 
 def simulated(run: Run, places: range):
     tasks = [(index, times(run, *CASES[index][1:3])) for index in run.few(places, 6)]
-    return [(CASES[index], each) for (index, _), each in zip(tasks, run.map(simulate, tasks), strict=True)]
+    return list(zip([CASES[index] for index, _ in tasks], run.map(simulate, tasks), strict=True))
 
 
 @table
 def within(run: Run):
-    """Worlds within the class that the default covers."""
-    ends = "lower end above | upper end below | runs"
-    yield f"within the class | sides | prior | truth | mean interval | {ends}"
+    yield "within the class | sides | prior | truth | mean interval | lower end above | upper end below | runs"
     worse, results = 0, simulated(run, range(len(WITHIN)))
     for (world, n1, n0, prior), (truth, low, high, above, below, _, _, runs) in results:
         worse += max(above, below) * runs > most_misses(runs, 0.025)
@@ -152,7 +145,6 @@ def within(run: Run):
 
 @table
 def beyond(run: Run):
-    """Worlds beyond it."""
     yield "beyond it | a side | truth | mean interval | lower end above | misleading | at 8 | at 32 | runs"
     for (world, n, _, _), results in simulated(run, range(len(WITHIN), len(CASES))):
         truth, low, high, above, below, eight, more, runs = results

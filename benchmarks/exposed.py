@@ -15,7 +15,6 @@ RUNS = 300
 LEVEL = 0.025
 SIZES = ((300, 300), (2000, 2000), (2000, 20_000))
 """Members, and nonmembers that they are held against."""
-
 WORLDS = {
     "half exposed, shift 1": (0.5, 1.0, 0),
     "half exposed, shift 2": (0.5, 2.0, 0),
@@ -24,7 +23,6 @@ WORLDS = {
     "none exposed": (0.0, 0.0, 0),
 }
 """The share that is exposed, by how much they are shifted, and how many steps a unit of the score has; 0 for all."""
-
 SHARES = (0.1, 0.2, 0.5)
 
 
@@ -32,10 +30,8 @@ def draw(name: str, rng: Rng, members: int, nonmembers: int) -> tuple[Scores, in
     """Scores of both sides, and how many members are exposed: they come first."""
     share, shift, steps = WORLDS[name]
     exposed = int(share * members)
-    sides = [
-        np.append(rng.normal(shift, 1, exposed), rng.normal(size=members - exposed)),
-        rng.normal(size=nonmembers),
-    ]
+    known = np.append(rng.normal(shift, 1, exposed), rng.normal(size=members - exposed))
+    sides = known, rng.normal(size=nonmembers)
     return Scores.of(*(np.round(each * steps) / steps if steps else each for each in sides)), exposed
 
 
@@ -44,14 +40,8 @@ def beyond(scores: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return len(scores) - np.searchsorted(np.sort(scores), cuts, "left")
 
 
-def lengths(records: np.ndarray, false: np.ndarray) -> list[float]:
-    """The longest list with at most each share of false members, and the most that are certified."""
-    longest = [max([0, *records[false <= share * records]]) for share in SHARES]
-    return [*longest, max(0, int((records - false).max()))]
-
-
 def one(task: tuple[str, int, int, int]) -> list[list[float]]:
-    """For each way: whether any list is wrong, and its lengths."""
+    """For each way: whether any list is wrong, its longest ones by their false share, and how many are certified."""
     name, members, nonmembers, run = task
     data, exposed = draw(name, np.random.default_rng((5, run)), members, nonmembers)
     lists = exposed_members(data, direction="high")
@@ -61,8 +51,11 @@ def one(task: tuple[str, int, int, int]) -> list[list[float]]:
     simes = np.ceil(members * (above + 1) / (nonmembers + 1) / LEVEL - 1e-9) - 1
     width = np.sqrt(np.log(1 / LEVEL) / 2) * np.sqrt(1 / members + 1 / nonmembers) * np.sqrt(2)
     dkw = members * (above / nonmembers + width)
-    ways = [np.minimum(each, records) for each in (lists.most_false, simes, dkw)]
-    return [[bool((truly > false).any()), *lengths(records, false)] for false in ways]
+    rows = []
+    for false in (np.minimum(each, records) for each in (lists.most_false, simes, dkw)):
+        longest = [max([0, *records[false <= share * records]]) for share in SHARES]
+        rows.append([bool((truly > false).any()), *longest, max(0, int((records - false).max()))])
+    return rows
 
 
 @table
@@ -74,9 +67,8 @@ def lists(run: Run):
     )
     runs = run.times(RUNS, 4)
     for name, (members, nonmembers) in run.few([(name, size) for size in SIZES for name in WORLDS], 3):
-        rows = np.array(
-            run.map(one, [(name, members, nonmembers, each) for each in range(runs)]), dtype=float
-        )
+        tasks = [(name, members, nonmembers, each) for each in range(runs)]
+        rows = np.array(run.map(one, tasks), dtype=float)
         (wrong, ten, twenty, half, most), simes, dkw = rows.mean(axis=0)
         odd = mark(int(rows[:, 0, 0].sum()), runs)
         run.faults += bool(odd)

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Integers, Rng
 from estimators import Counts, Exposure, Scores, exposure
-from estimators.decisions.gate import judge
+from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.maxima import MaxAdvantage, MaxTpr
 from estimators.sample.cells import Categories, Intervals, Values
 
@@ -126,13 +126,13 @@ LEAKS = (
 
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
     """Closeness of the rows of either side to the nearest synthetic row, some of which are copies of members."""
-    rng = np.random.default_rng(seed)
-    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
-    closeness[0][:copies] = 0.0
-    return Scores.of(closeness[0], closeness[1])
+    closeness = -np.random.default_rng(seed).gamma(4.0, 0.1, (2, rows))
+    closeness[0, :copies] = 0.0
+    return Scores.of(*closeness)
 
 
-def decided(words: list[str]) -> str:
+def decided(judgements: list[Judgement]) -> str:
+    words = [each.decision.value for each in judgements]
     every = {"pass": "pass", "fail": "fail", "inconclusive": "undecided"}
     return ", ".join(f"{words.count(word)} {shown}" for word, shown in every.items() if word in words)
 
@@ -146,16 +146,13 @@ def releases(run: Run):
     )
     seeds = run.times(SEEDS)
     for copies in (0, 10, 25, 50, 250):
-        averages, rates, warned, lower = [], [], 0, []
-        for seed in range(seeds):
-            data = release(copies, seed)
-            gate = judge(data, [MaxAdvantage(0.1)])
-            averages.append(gate.decision.value)
-            rates.append(judge(data, [MaxTpr(0.01, 0.001)]).decision.value)
-            lower.append(gate.exposure.score_epsilon)
-            warned += bool(gate.cautions) and gate.cautions[0].code == "rare_exposure"
+        every = [release(copies, seed) for seed in range(seeds)]
+        maxima = MaxAdvantage(0.1), MaxTpr(0.01, 0.001)
+        averages, rates = ([judge(data, [limit]) for data in every] for limit in maxima)
+        warned = sum(bool(each.cautions) and each.cautions[0].code == "rare_exposure" for each in averages)
+        lower = f"{np.mean([each.exposure.score_epsilon for each in averages]):.2f}"
         share = f"{100 * warned / seeds:.3g}%"
-        yield f"{copies} | {seeds} | {decided(averages)} | {share} | {np.mean(lower):.2f} | {decided(rates)}"
+        yield f"{copies} | {seeds} | {decided(averages)} | {share} | {lower} | {decided(rates)}"
 
 
 @table
@@ -175,7 +172,6 @@ def operating_points(run: Run):
 
 @table
 def limits(run: Run):
-    """How often the limit on the score's epsilon is too high, and how large it is."""
     yield "law | n1, n0 | runs | truth | mean limit | too high | alarms"
     for law, (n1, n0) in run.few([*product(NOTHING, SIDES), *product(LEAKS, OF_LEAKS)], 12):
         runs, rng = run.times(LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS), np.random.default_rng(7)

@@ -54,10 +54,9 @@ CASES = [
 def truth(ends: Ends, members: np.ndarray, nonmembers: np.ndarray, prior: float) -> float:
     """The best that a rule of the class has on the whole set: the cells of the answer, or few changes anywhere."""
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
-    sizes = [len(members), len(nonmembers)]
+    sizes, counts = [len(members), len(nonmembers)], ends.counts
     worth = np.repeat([prior / sizes[0], (prior - 1.0) / sizes[1]], sizes)
     by_value = np.bincount(where, worth, len(values))
-    counts = ends.counts
     if counts.cells.kind in ("categories", "values"):
         return float(np.abs(by_value).sum())
     in_cells = np.abs(np.bincount(counts.cells.locate(values), by_value, counts.size)).sum()
@@ -83,9 +82,7 @@ def simulate(case: tuple, samples: int) -> np.ndarray:
 
 @table
 def ends(run: Run):
-    """How often each end misses, and how wide the interval is."""
-    ends = "lower end above | upper end below | width | runs"
-    yield f"world | set | prior | scored | truth | mean interval | {ends}"
+    yield "world | set | prior | scored | truth | mean interval | lower end above | upper end below | width | runs"
     cases, beyond, wider = run.few(CASES, 8), 0, 0
     for case, rows in zip(cases, run.map(partial(simulate, samples=run.times(SAMPLES)), cases), strict=True):
         _, world, n1, n0, prior, share = case

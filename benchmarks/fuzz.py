@@ -21,7 +21,7 @@ import traceback
 import warnings
 import zipfile
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -35,7 +35,7 @@ import pyarrow as pa
 from app.workers.memory import MemoryLimit
 from benchmarks.harness import Run, table
 from estimators import MaceError
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call, Reply
 from macekit.decoding import blocks, decode
 from macekit.operations import perform
 from macekit.problems import Problem
@@ -50,7 +50,6 @@ SECONDS = 20.0  # of the processor, after which a mutant is said to hang; or ten
 BATCH = 2000
 MOST_REFUSAL = 4096
 ANSWERED = 8  # one of so many mutants is answered, and not only decoded
-
 PLANT = "planted-7f3a"  # a category of the corpus, which no refusal may repeat
 
 Bytes = bytes | bytearray
@@ -69,9 +68,6 @@ TOKENS += ["\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000, "score", "member
 TOKENS += ["counts", "targets", "groups", "units", "queries", "cells", "prior"]
 NAMES = ["score", "member", "g", "x", "y", "x,y", "0", "1", "0,1", "nothing", "list", "moment", ""]
 NAMES += ["member=yes", "a.b"]
-
-
-# --- what a mutant is made by -------------------------------------------------------------------------------
 
 
 def pick(rng: Random, among: Sequence[T]) -> T:
@@ -165,7 +161,7 @@ def exchange_separator(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
 
 def move_lines(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     lines = body.split(b"\n")
-    a, b = int(rng.integers(len(lines))), int(rng.integers(len(lines)))
+    a, b = (int(rng.integers(len(lines))) for _ in range(2))
     lines[a], lines[b] = lines[b], lines[a]
     if rng.random() < 0.5:
         lines.insert(a, lines[b])
@@ -351,10 +347,9 @@ def _footer(body: bytes) -> int:
 
 def change_footer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """Bytes of a Parquet file's footer, which stays where its length says."""
-    start = _footer(body)
+    start, changed = _footer(body), bytearray(body)
     if not 0 <= start < len(body) - 8:
         return change_bytes(rng, body, spare)
-    changed = bytearray(body)
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(start, len(body) - 8))
         old = changed[at]
@@ -388,11 +383,8 @@ OWN: dict[str, list[Change]] = {
     PARQUET: [change_footer, change_footer, move_footer_piece, change_page],
 }
 """What each format is mutated by that the others are not; as often as by what all are."""
-
 COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd after"]
 """Before: a mutant is compressed. After: what is compressed is mutated."""
-
-
 Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
     (theory + suffix[1:], packed)
@@ -435,7 +427,7 @@ def mutant(seed: int, number: int, corpus: list[Entry]) -> Mutant:
     entry = pick(rng, whole if rng.random() < 0.8 else corpus)
     spare = [other for other in corpus if other.media_type == entry.media_type]
     compression = pick(rng, [*["identity"] * 6, *COMPRESSIONS[1:]])
-    body, made_by = entry.body, []
+    body, made_by = entry.body, list[str]()
     for _ in range(pick(rng, [1, 1, 1, 2, 3])):
         change = pick(rng, pick(rng, [ANY, OWN[entry.media_type]]))
         try:
@@ -480,44 +472,29 @@ FAILURES = OUTCOMES[2:]
 
 def outcome(one: Mutant, number: int) -> str:
     """Decode it in every way there is, and answer it if it is its turn."""
-    ways: list[Callable[[Mutant, Body], str]] = [_decoded]
+    ways: list[Callable[[Call, Body], object]] = [decode]
     if one.call.media_type != JSON and not one.call.operation.startswith("theory/"):
-        ways.append(_in_blocks)
+        ways.append(lambda call, body: deque(blocks(replace(call, operation="counts"), body), 0))
     if number % ANSWERED == 0 or one.made_by == "nothing":
-        ways.append(_performed)
+        ways.append(perform)
     results = []
     for way in ways:
         with Body.of(one.body) as body:
             try:
-                results.append(way(one, body))
+                reply = way(one.call, body)
             except (Problem, MaceError) as problem:
-                results.append(_judged(bytes(Problem.of(problem).reply(None).body)))
+                reply = Problem.of(problem).reply(None)
+            results.append(_judged(reply) if isinstance(reply, Reply) else "answered")
     return next((result for result in results if result in FAILURES), results[0])
 
 
-def _decoded(one: Mutant, body: Body) -> str:
-    decode(one.call, body)
-    return "answered"
-
-
-def _in_blocks(one: Mutant, body: Body) -> str:
-    for _ in blocks(replace(one.call, operation="counts"), body):
-        pass
-    return "answered"
-
-
-def _performed(one: Mutant, body: Body) -> str:
-    reply = perform(one.call, body)
+def _judged(reply: Reply) -> str:
     content = bytes(reply.body)
-    if reply.problem is not None:
-        return _judged(content)
-    return "not finite" if b"NaN" in content or b"Infinity" in content else "answered"
-
-
-def _judged(problem: bytes) -> str:
-    if len(problem) > MOST_REFUSAL:
+    if reply.problem is None:
+        return "not finite" if b"NaN" in content or b"Infinity" in content else "answered"
+    if len(content) > MOST_REFUSAL:
         return "too long"
-    return "echo" if PLANT.encode() in problem else "refused"
+    return "echo" if PLANT.encode() in content else "refused"
 
 
 def work(seed: int, numbers: range, corpus: list[Entry], page: mmap.mmap) -> None:
@@ -591,20 +568,14 @@ def _await(child: int, page: mmap.mmap) -> str:
         time.sleep(0.01)
 
 
-# --- the table ----------------------------------------------------------------------------------------------
-
-
-def corpus_of(run: Run) -> list[Entry]:
-    wanted = {"." + name for name in run.formats.split(",") if name}
-    return [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
-
-
 @table
 def mutants(run: Run):
     """How many of each format came to what."""
     counts, slowest = Counter[tuple[str, bool, str]](), dict[Row, float]()
     numbers = range(run.first, run.first + run.mutants)
-    for number, row, result, seconds in outcomes(run.seed, numbers, corpus_of(run)):
+    wanted = {"." + name for name in run.formats.split(",") if name}
+    corpus = [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
+    for number, row, result, seconds in outcomes(run.seed, numbers, corpus):
         counts[*row, result] += 1
         slowest[row] = max(slowest.get(row, 0.0), seconds)
         if result in FAILURES:

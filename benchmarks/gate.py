@@ -24,13 +24,10 @@ from estimators.sample.counting import finest
 from macekit.reports.files import level_of_each
 from tests.oracles import shift_for
 
-HAIR = 1e-9
-LEVEL = 0.025
+HAIR, LEVEL, DELTA = 1e-9, 0.025, 0.02
 UPPER_ENDS = 10  # samples of which epsilon's upper end is worked out
 SIDES = ((100, 100), (200, 1_800), (10_000, 10_000))
 RUNS = 200
-FAMILIES = 200
-DELTA = 0.02
 LIMITS = ("advantage", "epsilon", "f_beta", "group risk")
 
 
@@ -86,12 +83,9 @@ def at_the_truth(law: Law, prior: float) -> dict[str, Callable[[float, Scores], 
         "advantage": lambda off, _: MaxAdvantage(float(np.abs(a - b).sum()) + off),
         "epsilon": lambda off, _: MaxEpsilon(epsilon + off, DELTA),
         "f_beta": lambda off, _: MaxMetric(best + off, metric),
+        "group risk": lambda off, data: MaxGroupRisk(risk + off, np.append(data.members, data.nonmembers)),
     }
-    if prior == 0.5:
-        limits["group risk"] = lambda off, data: MaxGroupRisk(
-            risk + off, np.concatenate([data.members, data.nonmembers])
-        )
-    return limits
+    return {name: limit for name, limit in limits.items() if prior == 0.5 or name != "group risk"}
 
 
 def wrong(law: Law, prior: float, sides: tuple[int, int], runs: int, only: str | None) -> float:
@@ -114,7 +108,6 @@ def percent(rate: float | None) -> str:
 
 @table
 def decisions(run: Run):
-    """Wrong decisions, and all rows together."""
     yield "law | prior | n1, n0 | wrong fail of all limits | wrong pass: advantage | epsilon | f_beta | group risk"
     runs, every = run.times(RUNS, 5 if run.quick else 20), []
     for law, prior, sides in run.few(product((NOTHING, LEAK), (0.5, 0.2), SIDES[:2]), 3):
@@ -132,17 +125,14 @@ def decisions(run: Run):
 def families(run: Run):
     """A wrong decision about any of several files, limits a hair from the truth; and if each had the whole error."""
     yield "files | n1, n0 | families | any wrong, the error shared | any wrong, the whole error each"
-    runs = run.times(FAMILIES, 3 if run.quick else 10)
+    runs = run.times(RUNS, 3 if run.quick else 10)
     for number, sides in run.few(product((1, 3, 10, 30), ((1_000, 1_000), (200, 1_800))), 2):
-        rng, limit = np.random.default_rng(13), at_the_truth(LEAK, 0.5)["advantage"]
-        wrong = np.zeros(2)
+        rng, limit, wrong = np.random.default_rng(13), at_the_truth(LEAK, 0.5)["advantage"], np.zeros(2)
         for family in range(runs):
             data = [LEAK.draw(rng, *sides) for _ in range(number)]
             for place, level in enumerate((level_of_each(0.95, number), 0.95)):
-                decisions = (
-                    judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision for each in data
-                )
-                wrong[place] += any(each is not Decision.INCONCLUSIVE for each in decisions)
+                judged = (judge(each, [limit(-HAIR, each)], 0.5, level, seed=family) for each in data)
+                wrong[place] += any(each.decision is not Decision.INCONCLUSIVE for each in judged)
         shown = " | ".join(map(percent, wrong / runs))
         yield f"{number} | {sides[0]}, {sides[1]} | {runs} | {shown}"
 

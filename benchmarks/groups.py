@@ -4,12 +4,12 @@
 may be 2.5%, and a pass of a group that leaks wholly never. About five minutes of one core.
 """
 
-from dataclasses import dataclass
+from collections import Counter
 from itertools import product
 
 import numpy as np
 
-from benchmarks.harness import Run, mark, table
+from benchmarks.harness import Run, table
 from benchmarks.worlds import Rng
 from estimators import Decision, Scores
 from estimators.decisions.gate import judge
@@ -19,7 +19,6 @@ from estimators.decisions.plan import shift_for
 
 OTHERS = 500
 """Records a side of each group that does not leak."""
-
 HAIR = 1e-9
 LEAKS = (30, 100, 500)
 GROUPS = (2, 10, 50)
@@ -59,44 +58,30 @@ def without(rng: Rng, law: str, groups: int, records: int, shifts: float = 0.0) 
     return data, np.concatenate([labels, labels])
 
 
-@dataclass(frozen=True)
-class Tally:
+def leak(task: tuple[str, int, int, int]) -> Counter[str]:
     """How often each decision was made, and what was said."""
-
-    passed: int
-    failed: int
-    runs: int
-    mean_passed: int = 0
-    warned: int = 0
-    above: int = 0
-
-    def share(self, times: int) -> str:
-        return f"{100 * times / self.runs:.3g}%"
-
-
-def leak(task: tuple[str, int, int, int]) -> Tally:
     law, groups, rare, runs = task
-    rng, decisions, means, warned = np.random.default_rng(groups * rare), [], 0, 0
+    rng, tally = np.random.default_rng(groups * rare), Counter[str]()
     for run in range(runs):
         data, labels = with_leak(rng, law, groups, rare)
-        decisions.append(judge(data, [MaxGroupAdvantage(0.3, labels)], seed=run).decision)
+        tally[judge(data, [MaxGroupAdvantage(0.3, labels)], seed=run).decision.value] += 1
         if run < runs // 4:
             by_mean = judge(data, [MaxGroupRisk(0.3, labels)], seed=run)
-            means += by_mean.decision is Decision.PASS
-            warned += "group_exceeds" in {each.code for each in by_mean.cautions}
-    counts = [decisions.count(each) for each in (Decision.PASS, Decision.FAIL)]
-    return Tally(counts[0], counts[1], runs, means, warned)
+            tally["mean risk passes"] += by_mean.decision is Decision.PASS
+            tally["warned"] += "group_exceeds" in {each.code for each in by_mean.cautions}
+    return tally
 
 
-def clean(task: tuple[str, int, int, int, float, float, float]) -> Tally:
+def clean(task: tuple[str, int, int, int, float, float, float]) -> Counter[str]:
+    """How often each decision was made, and a lower end lay above 0."""
     law, groups, records, runs, maximum, shift, prior = task
-    rng, decisions, above = np.random.default_rng(groups * records), [], 0
+    rng, tally = np.random.default_rng(groups * records), Counter[str]()
     for run in range(runs):
         data, labels = without(rng, law, groups, records, shift)
         judgement = judge(data, [MaxGroupAdvantage(maximum, labels)], prior, seed=run)
-        decisions.append(judgement.decision)
-        above += judgement.limits[0].estimate.lower > abs(2 * prior - 1)
-    return Tally(decisions.count(Decision.PASS), decisions.count(Decision.FAIL), runs, above=above)
+        tally[judgement.decision.value] += 1
+        tally["above"] += judgement.limits[0].estimate.lower > abs(2 * prior - 1)
+    return tally
 
 
 @table
@@ -109,13 +94,11 @@ def leaks(run: Run):
     runs = run.times(RUNS, 4)
     tasks = [(law, k, n, runs) for (law, k), n in run.few(product(WORLDS, LEAKS), 3)]
     for (law, groups, rare, _), tally in zip(tasks, run.map(leak, tasks), strict=True):
-        few = max(1, runs // 4)
-        run.faults += tally.passed > 0
-        mean, warned = (f"{100 * each / few:.3g}%" for each in (tally.mean_passed, tally.warned))
-        yield (
-            f"{law} | {groups} | {rare} | {runs} | {tally.passed}{'!' * (tally.passed > 0)} | "
-            f"{tally.share(tally.failed)} | {mean} | {warned}"
-        )
+        passed, few = tally["pass"], max(1, runs // 4)
+        run.faults += passed > 0
+        mean, warned = (f"{100 * tally[what] / few:.3g}%" for what in ("mean risk passes", "warned"))
+        own = f"{passed}{'!' * (passed > 0)} | {100 * tally['fail'] / runs:.3g}%"
+        yield f"{law} | {groups} | {rare} | {runs} | {own} | {mean} | {warned}"
 
 
 @table
@@ -125,10 +108,10 @@ def alike(run: Run):
     runs = run.times(CLEAN_RUNS, 4)
     tasks = [(law, k, n, runs, 0.2, 0.0, 0.5) for (law, k), n in run.few(product(WORLDS, CLEAN), 3)]
     for (law, groups, records, *_), tally in zip(tasks, run.map(clean, tasks), strict=True):
-        wrong = mark(tally.above, runs)
-        run.faults += bool(wrong) + (tally.failed > 0)
-        shares = " | ".join(tally.share(each) for each in (tally.passed, tally.failed, tally.above))
-        yield f"{law} | {groups} | {records} | {runs} | {shares}{wrong}"
+        run.faults += tally["fail"] > 0
+        shares = " | ".join(f"{100 * tally[decision] / runs:.3g}%" for decision in ("pass", "fail"))
+        above = run.rate(tally["above"], runs, form=".3g")
+        yield f"{law} | {groups} | {records} | {runs} | {shares} | {above}"
 
 
 @table
@@ -141,10 +124,6 @@ def hair(run: Run):
         shift = shift_for(truth, prior)
         ends = [(groups, truth + HAIR), (1, truth - HAIR)]
         tasks = [("", k, records, runs, most, shift, prior) for k, most in ends]
-        fail, passed = run.map(clean, tasks)
-        wrong = mark(fail.failed, runs), mark(passed.passed, runs)
-        run.faults += sum(map(bool, wrong))
-        yield (
-            f"{prior:g} | {truth:g} | {groups} | {records} | {runs} | {fail.share(fail.failed)}{wrong[0]} | "
-            f"{passed.share(passed.passed)}{wrong[1]}"
-        )
+        of_all, of_one = run.map(clean, tasks)
+        wrong = [run.rate(each, runs, form=".3g") for each in (of_all["fail"], of_one["pass"])]
+        yield f"{prior:g} | {truth:g} | {groups} | {records} | {runs} | {wrong[0]} | {wrong[1]}"

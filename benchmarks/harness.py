@@ -87,6 +87,12 @@ class Run:
             return every
         return [every[round(place * (len(every) - 1) / max(1, most - 1))] for place in range(most)]
 
+    def rate(self, misses: float, runs: int, level: float = 0.025, form: str = ".1f") -> str:
+        """So many percent; marked, and a fault, if a method of this level misses less often."""
+        odd = mark(int(misses), runs, level)
+        self.faults += bool(odd)
+        return f"{100 * misses / runs:{form}}%{odd}"
+
     def map(self, function: Callable[[Any], Result], tasks: Iterable[Any]) -> list[Result]:
         """What a function makes of each task, on as many processes as there are jobs."""
         if self.jobs == 1:
@@ -155,9 +161,7 @@ class Benchmark:
         parser.add_argument("--runs", type=float, help="share of the runs, 1 for all")
         parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
         parser.add_argument("--only", default=",".join(self.tables), help="of %(default)s")
-        parser.add_argument(
-            "--save", action="store_true", help="keep the tables that docs name in docs/results"
-        )
+        parser.add_argument("--save", action="store_true", help="keep those that docs name in docs/results")
         for name, (value, _) in self.options.items():
             settings = {"action": "store_true"} if value is False else {"type": type(value)}
             settings["default"] = None
@@ -337,12 +341,8 @@ def complaints() -> list[str]:
             if each.names and f"python -m benchmarks run {each.names[0]}" not in text:
                 found.append(f"{path.name} does not say python -m benchmarks run {each.names[0]}")
         found += [f"{path.name}: {line}" for line in wrong_commands(text, every)]
-        alone = {(each[1], each[2]) for each in SHOWN.finditer(text)} - {
-            each.names for each in tables_in(path)
-        }
-        found += [
-            f"{path.name}: no table stands below that of {name} {table}" for name, table in sorted(alone)
-        ]
+        alone = set(SHOWN.findall(text)) - {each.names for each in tables_in(path)}
+        found += [f"{path.name}: no table stands below that of {' '.join(names)}" for names in sorted(alone)]
     kept = {(path.stem, name) for path in RESULTS.glob("*.txt") for name in results(path.stem)}
     found += [f"docs/results/{name}.txt: no document shows {table}" for name, table in sorted(kept - named())]
     return found + [f"docs/results/{name}.txt: no such benchmark" for name, _ in kept if name not in every]

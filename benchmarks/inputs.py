@@ -86,10 +86,7 @@ def threads(run: Run):
     """CPU and time of a learned adversary on one thread, and on as many as there are."""
     yield "vectors a side | one thread: wall s, CPU s | no limit: wall s, CPU s | CPU, times"
     for n, wide in ((200, 2), (1000, 10), (10_000, 2))[: 1 if run.quick else None]:
-        both = []
-        for free in (False, True):
-            command = [sys.executable, "-c", LEARN.format(free=free, n=n, wide=wide)]
-            out = subprocess.run(command, check=True, capture_output=True, text=True)
-            both.append([float(word) for word in out.stdout.split()])
-        (wall, cpu), (free_wall, free_cpu) = both
+        codes = (LEARN.format(free=free, n=n, wide=wide) for free in (False, True))
+        outputs = [subprocess.check_output([sys.executable, "-c", code]) for code in codes]
+        (wall, cpu), (free_wall, free_cpu) = (map(float, output.split()) for output in outputs)
         yield f"{n:,} x {wide} | {wall:.2f}, {cpu:.2f} | {free_wall:.2f}, {free_cpu:.2f} | {free_cpu / cpu:.1f}"

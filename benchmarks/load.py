@@ -24,10 +24,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from itertools import product
 from pathlib import Path
 
@@ -47,6 +47,31 @@ FACTORS = (0.4, 0.8, 1, 2, 4, 6)
 TRICKLED, SILENT = 34, 1024
 LARGE = 16  # one of so many requests of a mixed load is large
 Row = tuple[str, int]  # of a table, with how much of it was wrong
+Bodies = Callable[[int], bytes]
+Stop = threading.Event | None
+LOOPS = (
+    "load | goodput, 1/s | of that at 1x | refused (503) | Retry-After, s | other | reset | given up | "
+    "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99"
+)
+
+
+def judged(rows: Callable[[Run], Iterator[str | Row]]) -> Callable[[Run], Iterator[str]]:
+    """A table whose rows say how much of them was wrong."""
+
+    @wraps(rows)
+    def judge(run: Run) -> Iterator[str]:
+        if run.apart:
+            cores = sorted(os.sched_getaffinity(0) | CORES)
+            CORES.update(cores[: max(len(cores) // 2, 1)])
+            os.sched_setaffinity(0, set(cores) - CORES or CORES)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))
+        for row in rows(run):
+            text, wrong = (row, 0) if isinstance(row, str) else row
+            run.faults += wrong
+            yield text
+
+    return judge
 
 
 # --- clients ------------------------------------------------------------------------------------------------
@@ -98,13 +123,9 @@ def small(key: str = "") -> bytes:
     return request("/v1/advantage", as_json(50), JSON, key)
 
 
-def medium() -> bytes:
+def medium(members: int = 5000) -> bytes:
     """Too large for the server itself: a worker answers."""
-    return request("/v1/advantage?members=5000", as_npy(5000), NPY)
-
-
-def large() -> bytes:
-    return request("/v1/advantage?members=200000", as_npy(200_000), NPY)
+    return request(f"/v1/advantage?members={members}", as_npy(members), NPY)
 
 
 class Client:
@@ -155,18 +176,12 @@ class Client:
             self._streams = None
 
 
-def mixture(mixed: bool) -> Callable[[int], bytes]:
-    bodies = small(), large()
+def mixture(mixed: bool) -> Bodies:
+    bodies = small(), medium(200_000)
     return lambda number: bodies[mixed and number % LARGE == LARGE - 1]
 
 
-async def closed(
-    port: int,
-    clients: int,
-    seconds: float,
-    which: Callable[[int], bytes],
-    stop: threading.Event | None = None,
-) -> Tally:
+async def closed(port: int, clients: int, seconds: float, which: Bodies, stop: Stop = None) -> Tally:
     """So many clients, each of which asks again when it was answered."""
     tally, end = Tally(), time.monotonic() + seconds
 
@@ -183,7 +198,7 @@ async def closed(
     return tally
 
 
-async def opened(port: int, rate: float, seconds: float, which: Callable[[int], bytes]) -> Tally:
+async def opened(port: int, rate: float, seconds: float, which: Bodies) -> Tally:
     """So many requests a second whatever comes of them, each on a connection of its own."""
     tally, tasks = Tally(), []
 
@@ -201,7 +216,7 @@ async def opened(port: int, rate: float, seconds: float, which: Callable[[int], 
     return tally
 
 
-def four(service: Service, seconds: float, stop: threading.Event | None = None) -> Tally:
+def four(service: Service, seconds: float, stop: Stop = None) -> Tally:
     """Four clients, every other of whose requests needs a worker."""
     bodies = small(), medium()
     return asyncio.run(closed(service.port, 4, seconds, lambda number: bodies[number % 2], stop))
@@ -247,31 +262,38 @@ def quantiles(durations: list[float]) -> str:
 
 # --- more than it can answer --------------------------------------------------------------------------------
 
-LOOPS = (
-    "load | goodput, 1/s | of that at 1x | refused (503) | Retry-After, s | other | reset | given up | "
-    "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99"
-)
+
+@table
+@judged
+def loops(run: Run):
+    """Small JSON."""
+    yield from loads(run, False)
 
 
-def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
-    which = mixture(mixed)
+@table
+@judged
+def mixed(run: Run):
+    """Small JSON, and one of so many a large body."""
+    yield from loads(run, True)
+
+
+def loads(run: Run, mixed: bool) -> Iterator[str | Row]:
+    yield LOOPS
+    which, seconds = mixture(mixed), run.seconds
     with serving() as service:
         asyncio.run(closed(service.port, 8, min(2.0, seconds), which))
         capacity = asyncio.run(closed(service.port, 8, seconds, which)).goodput
         tasks = {
-            f"closed, {number} client{'s' * (number > 1)}": partial(
-                closed, service.port, number, seconds, which
-            )
-            for number in (CLIENTS if not quick else (4,))
+            f"closed, {number} client{'s' * (number > 1)}": (closed, number)
+            for number in (CLIENTS if not run.quick else (4,))
         }
         tasks |= {
-            f"open, {each:g}x: {each * capacity:.0f}/s": partial(
-                opened, service.port, each * capacity, seconds, which
-            )
-            for each in (FACTORS if not quick else (2,))
+            f"open, {each:g}x: {each * capacity:.0f}/s": (opened, each * capacity)
+            for each in (FACTORS if not run.quick else (2,))
         }
-        for name, task in tasks.items():
-            tally, apart = probed(service, seconds, lambda task=task: asyncio.run(task()))
+        for name, (ask, many) in tasks.items():
+            work = partial(ask, service.port, many, seconds, which)
+            tally, apart = probed(service, seconds, lambda work=work: asyncio.run(work()))
             waits = f"{min(tally.retry_after)} to {max(tally.retry_after)}" if tally.retry_after else "-"
             yield (
                 f"{name} | {tally.goodput:.0f} | {tally.goodput / capacity:.2f} | {tally.statuses[503]:,} | {waits} | "
@@ -280,17 +302,23 @@ def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
             )
 
 
-def overload(seconds: float, factor: float) -> Iterator[Row]:
-    """A load of so many times the capacity that does not end, and what it leaves of memory."""
+@table
+@judged
+def endless(run: Run):
+    """Small JSON, more than it can answer for minutes on end."""
+    yield (
+        "asked, 1/s | seconds | goodput, 1/s | of the capacity | refused (503) | other | reset | given up | "
+        "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99 | "
+        "memory before, after, MiB | growth"
+    )
+    seconds, which = 3 if run.quick else 300.0, mixture(False)
     with serving(log_level="error") as service:
-        asyncio.run(closed(service.port, 8, min(2.0, seconds), mixture(False)))
-        capacity = asyncio.run(closed(service.port, 8, min(20.0, seconds), mixture(False))).goodput
-        rate, part = factor * capacity, seconds / 10
-        asyncio.run(opened(service.port, rate, part, mixture(False)))
-        before = service.memory()
-        tally, apart = probed(
-            service, seconds, lambda: asyncio.run(opened(service.port, rate, seconds, mixture(False)))
-        )
+        asyncio.run(closed(service.port, 8, min(2.0, seconds), which))
+        capacity = asyncio.run(closed(service.port, 8, min(20.0, seconds), which)).goodput
+        rate = 2.5 * capacity
+        asyncio.run(opened(service.port, rate, seconds / 10, which))
+        before, work = service.memory(), partial(opened, service.port, rate, seconds, which)
+        tally, apart = probed(service, seconds, lambda: asyncio.run(work()))
         after = service.memory()
     growth = after / before - 1 if before else 0.0
     yield (
@@ -299,9 +327,6 @@ def overload(seconds: float, factor: float) -> Iterator[Row]:
         f"{before:.0f}, {after:.0f} | {100 * growth:+.1f} %",
         tally.faults,
     )
-
-
-# --- one that takes all it can get --------------------------------------------------------------------------
 
 
 POLITE = 9
@@ -331,12 +356,19 @@ async def beside(port: int, keys: list[str], greed: int, seconds: float) -> tupl
     return polite, greedy
 
 
-def shares(seconds: float) -> Iterator[Row]:
+@table
+@judged
+def greedy(run: Run):
+    """Nine clients that ask now and then, and one that takes all it can get."""
+    yield (
+        "beside them | goodput of nine, 1/s | refused (503) | other | reset | given up | p50, ms | p95 | "
+        "of that alone | goodput of the one, 1/s | refused (503)"
+    )
     names = [*(f"client-{number}" for number in range(POLITE)), "greedy"]
+    seconds, usual = 2.0 if run.quick else 5 * run.seconds, 0.0
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "keys.toml")
         keys = [key_of(file, name) for name in names]
-        usual = 0.0
         for name, greed in GREEDY.items():
             with serving(keys_file=str(file)) as service:
                 asyncio.run(beside(service.port, keys, greed, min(2.0, seconds)))
@@ -353,13 +385,8 @@ def shares(seconds: float) -> Iterator[Row]:
 
 def key_of(file: Path, name: str) -> str:
     """The secret of a new key in a file of keys."""
-    made = subprocess.run(
-        [sys.executable, "-m", "app.cli", "keys", "add", str(file), name],
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    )
-    return made.stdout.split()[0]
+    command = [sys.executable, "-m", "app.cli", "keys", "add", str(file), name]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.split()[0]
 
 
 # --- clients that hold on -----------------------------------------------------------------------------------
@@ -372,10 +399,9 @@ class Uploads:
     """Uploads that begin and then trickle, or say nothing; those that are ended begin anew, not all at once."""
 
     def __init__(self, port: int, number: int, path: str, start: bytes, piece: bytes) -> None:
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {CSV}\r\nContent-Length: 200000000\r\n\r\n"
-        )
-        self._port, self._start, self._piece, self._number = port, head.encode() + start, piece, number
+        head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {CSV}\r\nContent-Length: 200000000\r\n"
+        self._port, self._piece, self._number = port, piece, number
+        self._start = head.encode() + b"\r\n" + start
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.ended = 0
@@ -421,25 +447,24 @@ class Uploads:
             one.close()
 
 
-SLOW = (
-    "meanwhile | goodput of 4 clients, 1/s | of that alone | refused (503) | other | reset | given up | "
-    "answers p50, ms | p99 | /healthz p50, ms | p99 | uploads that were ended"
-)
-
-
-def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> Iterator[Row]:
-    rows = b"score,member\n" + b"0.5,1\n" * 11_000
+@table
+@judged
+def slow(run: Run):
+    yield (
+        "meanwhile | goodput of 4 clients, 1/s | of that alone | refused (503) | other | reset | given up | "
+        "answers p50, ms | p99 | /healthz p50, ms | p99 | uploads that were ended"
+    )
+    rows, silent, alone = b"score,member\n" + b"0.5,1\n" * 11_000, 200 if run.quick else SILENT, 0.0
     kinds = {
         "nobody": (0, "/v1/counts", b"", b""),
-        f"{trickled} trickled uploads to /v1/counts": (trickled, "/v1/counts", rows, b"0.5,1\n"),
+        f"{TRICKLED} trickled uploads to /v1/counts": (TRICKLED, "/v1/counts", rows, b"0.5,1\n"),
         f"{silent:,} silent uploads": (silent, "/v1/advantage", b"", b""),
     }
-    alone = 0.0
     for name, (number, path, start, piece) in kinds.items():
         with serving() as service, Uploads(service.port, number, path, start, piece) as uploads:
             if number:
                 until(lambda number=number: arrived(service) >= number, 20)
-            tally, _ = probed(service, seconds, lambda: four(service, seconds))
+            tally, _ = probed(service, run.seconds, lambda: four(service, run.seconds))
             alone = alone or tally.goodput
             yield (
                 f"{name} | {tally.goodput:.0f} | {tally.goodput / alone:.2f} | {tally.statuses[503]} | {tally.cut} | "
@@ -453,8 +478,12 @@ def arrived(service: Service) -> float:
     return sum(service.metric(f"mace_{name}") for name in waiting)
 
 
-def unread(requests: int) -> Row:
+@table
+@judged
+def log(run: Run):
     """A log that nobody reads: how many were answered, what was dropped."""
+    yield "requests | answered | lines dropped | exit status"
+    requests = 1000 if run.quick else max(12_000, run.requests // 10)
     reader, writer = os.pipe()
     with serving(writer) as service:
         os.close(writer)
@@ -471,15 +500,10 @@ def unread(requests: int) -> Row:
         ended = service.process.wait(60)
     os.close(reader)
     row = f"{requests:,} | {statuses[200]:,} | {dropped:,.0f} | {ended}"
-    return row, requests - statuses[200] + abs(ended)
+    yield row, requests - statuses[200] + abs(ended)
 
 
 # --- processes that die -------------------------------------------------------------------------------------
-
-FAULTS = (
-    "what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files | "
-    "descriptors before, after"
-)
 
 
 def strike(service: Service, victim: str, number: int, rng: random.Random) -> None:
@@ -491,7 +515,7 @@ def strike(service: Service, victim: str, number: int, rng: random.Random) -> No
 
 
 @contextmanager
-def asking(service: Service, stop: threading.Event | None = None) -> Iterator[Tally]:
+def asking(service: Service, stop: Stop = None) -> Iterator[Tally]:
     """Four clients beside what is done meanwhile; at its end, or once the event is set, they stop and are counted."""
     stop, tally = stop or threading.Event(), Tally()
     thread = threading.Thread(target=lambda: vars(tally).update(vars(four(service, 3600, stop))))
@@ -504,9 +528,7 @@ def asking(service: Service, stop: threading.Event | None = None) -> Iterator[Ta
 
 
 @contextmanager
-def held_to_account(
-    what: str, times: int, rows: list[Row], strict: bool, **settings: str
-) -> Iterator[Service]:
+def held_to_account(what: str, times: int, rows: list[Row], strict: bool, **settings: str):
     """A service that is asked meanwhile; a row of what came of that, and of what it left."""
     with serving(**settings) as service:
         four(service, 1.0)
@@ -525,17 +547,16 @@ def held_to_account(
 
 def settled(service: Service) -> int:
     """Descriptors once no connection is open and every worker is there."""
-    counts = [-1, -2]
-    end = time.monotonic() + 10
+    counts, end = [-1, -2], time.monotonic() + 10
     while len(set(counts[-4:])) > 1 and time.monotonic() < end:
         counts.append(service.descriptors())
         time.sleep(0.2)
     return counts[-1]
 
 
-def faults_within(victim: str, number: int, times: int, seed: int = 0) -> list[Row]:
+def faults_within(victim: str, number: int, times: int) -> list[Row]:
     """Workers or fork servers that are stopped or killed at random moments of a load."""
-    rng, rows = random.Random(seed), list[Row]()
+    rng, rows = random.Random(0), list[Row]()
     name = f"{signal.Signals(number).name} to a {victim}"
     with held_to_account(name, times, rows, strict=False, time_limit="3") as service:
         for _ in range(times):
@@ -545,9 +566,9 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> list[R
     return rows
 
 
-def server_stopped(times: int, seed: int = 0) -> list[Row]:
+def server_stopped(times: int) -> list[Row]:
     """The server itself is stopped and goes on: nobody is lost."""
-    rng, rows = random.Random(seed), list[Row]()
+    rng, rows = random.Random(0), list[Row]()
     with held_to_account("SIGSTOP, SIGCONT to the server", times, rows, strict=True) as service:
         for _, number in product(range(times), (signal.SIGSTOP, signal.SIGCONT)):
             time.sleep(rng.uniform(0.05, 0.5))
@@ -555,10 +576,9 @@ def server_stopped(times: int, seed: int = 0) -> list[Row]:
     return rows
 
 
-def server_killed(times: int, seed: int = 0) -> list[Row]:
+def server_killed(times: int) -> list[Row]:
     """The server is killed under load: its processes and files go with it. Whoever was not answered knows."""
-    rng = random.Random(seed)
-    orphans = files = good = cut = 0
+    rng, orphans, files, good, cut = random.Random(0), 0, 0, 0, 0
     for _ in range(times):
         stop = threading.Event()
         with serving() as service:
@@ -575,11 +595,26 @@ def server_killed(times: int, seed: int = 0) -> list[Row]:
     return [(row, orphans + files)]
 
 
-# --- many requests ------------------------------------------------------------------------------------------
+@table
+@judged
+def faults(run: Run):
+    yield (
+        "what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files | "
+        "descriptors before, after"
+    )
+    signals = run.few(product(("worker", "fork server"), (signal.SIGKILL, signal.SIGSTOP)), 1)
+    for victim, number in signals:
+        yield from faults_within(victim, number, run.kills)
+    for strikes in (server_stopped, server_killed):
+        yield from strikes(run.kills)
 
 
-def soak(requests: int) -> Row:
+@table
+@judged
+def memory(run: Run):
     """Memory, descriptors and processes over many requests of every kind."""
+    yield "requests | memory after a tenth of them, MiB | at the end | growth | descriptors | processes"
+    requests: int = run.requests
     kinds = [
         ("/v1/advantage", as_json(50), JSON),
         ("/v1/individual-risk", as_json(50), JSON),
@@ -605,86 +640,4 @@ def soak(requests: int) -> Row:
     growth = last / first - 1 if first else 0.0
     pairs = " | ".join(f"{one}, {other}" for one, other in zip(before, after, strict=True))
     row = f"{requests:,} | {first:.0f} | {last:.0f} | {100 * growth:+.1f} % | {pairs}"
-    return row, faults + (after[0] > before[0]) + (after[1] != before[1])
-
-
-# --- tables -------------------------------------------------------------------------------------------------
-
-
-def counted(run: Run, rows: Iterable[Row]) -> Iterator[str]:
-    if run.apart:
-        cores = sorted(os.sched_getaffinity(0) | CORES)
-        CORES.update(cores[: max(len(cores) // 2, 1)])
-        os.sched_setaffinity(0, set(cores) - CORES or CORES)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))
-    for row, wrong in rows:
-        run.faults += wrong
-        yield row
-
-
-@table
-def loops(run: Run):
-    """Small JSON."""
-    yield LOOPS
-    yield from counted(run, loads(run.seconds, False, run.quick))
-
-
-@table
-def mixed(run: Run):
-    """Small JSON, and one of so many a large body."""
-    yield LOOPS
-    yield from counted(run, loads(run.seconds, True, run.quick))
-
-
-@table
-def endless(run: Run):
-    """Small JSON, more than it can answer for minutes on end."""
-    yield (
-        "asked, 1/s | seconds | goodput, 1/s | of the capacity | refused (503) | other | reset | given up | "
-        "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99 | "
-        "memory before, after, MiB | growth"
-    )
-    yield from counted(run, overload(3 if run.quick else 300.0, 2.5))
-
-
-@table
-def greedy(run: Run):
-    """Nine clients that ask now and then, and one that takes all it can get."""
-    yield (
-        "beside them | goodput of nine, 1/s | refused (503) | other | reset | given up | p50, ms | p95 | "
-        "of that alone | goodput of the one, 1/s | refused (503)"
-    )
-    yield from counted(run, shares(2.0 if run.quick else 5 * run.seconds))
-
-
-@table
-def slow(run: Run):
-    """Clients that hold on."""
-    yield SLOW
-    yield from counted(run, holding(run.seconds, silent=200 if run.quick else SILENT))
-
-
-@table
-def log(run: Run):
-    """A log that nobody reads."""
-    yield "requests | answered | lines dropped | exit status"
-    yield from counted(run, [unread(1000 if run.quick else max(12_000, run.requests // 10))])
-
-
-@table
-def faults(run: Run):
-    """Processes that die."""
-    yield FAULTS
-    signals = run.few(product(("worker", "fork server"), (signal.SIGKILL, signal.SIGSTOP)), 1)
-    for victim, number in signals:
-        yield from counted(run, faults_within(victim, number, run.kills))
-    for strikes in (server_stopped, server_killed):
-        yield from counted(run, strikes(run.kills))
-
-
-@table
-def memory(run: Run):
-    """Many requests."""
-    yield "requests | memory after a tenth of them, MiB | at the end | growth | descriptors | processes"
-    yield from counted(run, [soak(run.requests)])
+    yield row, faults + (after[0] > before[0]) + (after[1] != before[1])

@@ -44,7 +44,6 @@ def split(name: str) -> tuple[np.ndarray, ...]:
 
 @table
 def found(run: Run):
-    """A row for each model and number of shadows."""
     warnings.simplefilter("ignore")
     yield "model | shadows | train, test | riskiest query | advantage | interval of all | at 0.1 | exposed | CPU s"
     for name in ("diabetes, ridge",) if run.quick else MODELS:
@@ -57,12 +56,12 @@ def found(run: Run):
             seconds = time.process_time() - start
             first, whole = audit.comparison.ranking[0], audit.comparison.maximum
             exposed = audit.most_exposed[1]
+            members = exposed.tail.members if exposed.alarm and exposed.tail else 0
             form = ".1%" if audit.fit.measure == "accuracy" else ".0f"
             yield (
                 f"{name} | {shadows} | {audit.fit.members:{form}}, {audit.fit.nonmembers:{form}} | `{first.name}` | "
                 f"{first.advantage.value:.3f} | [{whole.lower:.3f}, {whole.upper:.3f}] | "
-                f"{audit.decision.value if audit.decision else '-'} | "
-                f"{exposed.tail.members if exposed.alarm and exposed.tail else 0} | {seconds:.1f}"
+                f"{audit.decision.value if audit.decision else '-'} | {members} | {seconds:.1f}"
             )
 
 

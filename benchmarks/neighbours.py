@@ -8,6 +8,7 @@ For each kind of data: which library was chosen, its CPU seconds alone (candidat
 import multiprocessing
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def alone(records: Floats, rows: Floats, metric: str, engine: str) -> None:
             index.search(records.astype(np.float32), K)
 
 
-def measured(pipe: Any, name: str, metric: str, n: int, engine: str | None) -> None:
+def measured(name: str, metric: str, n: int, engine: str | None) -> Any:
     """In a process of its own: CPU seconds, peak of memory beyond the tables, and the difference from brute force."""
     import scipy.spatial  # noqa: F401 - neither side pays for imports
     import sklearn.neighbors  # noqa: F401
@@ -67,8 +68,7 @@ def measured(pipe: Any, name: str, metric: str, n: int, engine: str | None) -> N
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     if engine is not None:
         alone(records, rows, metric, engine)
-        pipe.send(time.process_time() - start)
-        return
+        return time.process_time() - start
     answer = nearest(records, rows, K, metric)
     seconds = time.process_time() - start
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
@@ -77,21 +77,16 @@ def measured(pipe: Any, name: str, metric: str, n: int, engine: str | None) -> N
         gaps = records[index] - rows
         far = np.abs(gaps).sum(axis=1) if metric == "l1" else np.sqrt((gaps**2).sum(axis=1))
         off = max(off, float(np.abs(np.sort(np.partition(far, K)[:K]) - answer.distances[index]).max()))
-    pipe.send((seconds, memory, off, answer.engine, int((answer.distances[:50, 0] == 0.0).sum())))
+    return seconds, memory, off, answer.engine, int((answer.distances[:50, 0] == 0.0).sum())
 
 
 def apart(*arguments: Any) -> Any:
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=measured, args=(there, *arguments))
-    process.start()
-    answer = here.recv()
-    process.join()
-    return answer
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measured, *arguments).result()
 
 
 @table
 def cost(run: Run):
-    """A row for each kind of data."""
     yield "data | metric | engine | alone, CPU s | ours, CPU s | ratio | extra MiB | difference | copies at 0"
     for name, metric in CASES[: 2 if run.quick else None]:
         seconds, memory, off, engine, copies = apart(name, metric, run.rows, None)

@@ -3,6 +3,7 @@
 Records are drawn by fair coins, or split. Confidence .9, so the level is 5%. Ten minutes of one core.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 from math import exp, sqrt
@@ -11,7 +12,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 from scipy.stats import binom
 
-from benchmarks.harness import Note, Run, least, mark, table
+from benchmarks.harness import Note, Run, least, table
 from estimators import Scores
 from estimators.privacy.epsilon import Direction, epsilon_lower_bound
 from estimators.sample.counting import finest
@@ -26,6 +27,7 @@ from estimators.theory.shifts import gaussian_epsilon
 
 DELTA = 1e-5
 LEVEL = 0.05
+CONFIDENCE = 1.0 - 2.0 * LEVEL
 WORLDS = {
     "1 sd apart": ("gauss", 1.0),
     "2 sd apart": ("gauss", 2.0),
@@ -44,22 +46,18 @@ def draw(kind: str, strength: float, records: int, rng: np.random.Generator, spl
     return Scores.of(score[member], score[~member])
 
 
-# --- a true promise -----------------------------------------------------------------------------------------------
-
-
 def is_contradicted(task: tuple[float, int, int, bool]) -> tuple[bool, bool, bool]:
     """By the count, by the bet on one epsilon, and by mu's own bound."""
     mu, records, run, split = task
     data = draw("gauss", mu, records, np.random.default_rng((5, run)), split)
-    how, confidence = "split" if split else "coin", 1.0 - 2.0 * LEVEL
+    how, about = ("split", "replace") if split else ("coin", None)
     true = GaussianDp(mu * (sqrt(2.0) if split else 1.0))  # of two scores, one shifted, which one
-    about = "replace" if split else None
-    kept = one_run(data, how, true, 0.0, confidence, about, direction="high", seed=run)
-    epsilon = gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0
-    bet = one_run(
-        data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, about, direction="high", seed=run
+    epsilon = ApproximateDp(gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0, DELTA)
+    kept, bet = (
+        one_run(data, how, promise, 0.0, CONFIDENCE, about, direction="high", seed=run)
+        for promise in (true, epsilon)
     )
-    normal = one_run(data, how, None, DELTA, confidence, gaussian=True, direction="high", seed=run)
+    normal = one_run(data, how, None, DELTA, CONFIDENCE, gaussian=True, direction="high", seed=run)
     return (
         kept.decision == "contradicted",
         bet.decision == "contradicted",
@@ -75,30 +73,20 @@ def true_promise(run: Run) -> Iterator[object]:
         for mu in run.few((0.0, 0.5, 1.0, 2.0), 2):
             runs = run.times(1000, 20)
             found = run.map(is_contradicted, [(mu, 1000, each, split) for each in range(runs)])
-            cells = []
-            for wrong in np.sum(found, axis=0).tolist():
-                odd = mark(wrong, runs, LEVEL)
-                run.faults += bool(odd)
-                cells.append(f"{100 * wrong / runs:.1f}%{odd}")
-            yield f"{'split' if split else 'coins'} | {mu:g} | {runs} | {' | '.join(cells)}"
+            cells = " | ".join(run.rate(wrong, runs, LEVEL) for wrong in np.sum(found, axis=0).tolist())
+            yield f"{'split' if split else 'coins'} | {mu:g} | {runs} | {cells}"
 
 
 @cache
 def contradicted_from(mu: float, coins: int) -> int:
     """The fewest right guesses of all that contradict mu."""
-    low, high = coins // 2, coins + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if counts(coins, middle, mu) else (middle, high)
-    return high
 
+    def contradicts(right: int) -> bool:
+        counts = np.array([[coins, right, 0]])
+        made = Guesses(coins, np.zeros(1), np.zeros(1), np.zeros((2, 0)), counts, np.ones(1))
+        return count_refutes(made, GaussianEnvelope(mu), LEVEL)
 
-def counts(coins: int, right: int, mu: float) -> bool:
-    """Whether so many right of all contradict mu."""
-    made = Guesses(
-        coins, np.zeros(1), np.zeros(1), np.zeros((2, 0)), np.array([[coins, right, 0]]), np.ones(1)
-    )
-    return count_refutes(made, GaussianEnvelope(mu), LEVEL)
+    return bisect_left(range(coins + 1), True, lo=coins // 2 + 1, key=contradicts)
 
 
 def chance_of(mu: float, coins: int, right: int) -> float:
@@ -124,8 +112,8 @@ def hanging_together(run: Run) -> Iterator[object]:
             run.faults += chance > LEVEL
             alone = binom.isf(LEVEL, coins, ndtr(mu / 2.0)) + 1
             independent = chance_of(mu, coins, int(alone))
-            words = f"{least_right:,}" if least_right <= coins else "none"
-            yield f"{coins:,} | {mu:g} | {words} | {100 * chance:.2f}% | {100 * independent:.0f}%"
+            fewest = f"{least_right:,}" if least_right <= coins else "none"
+            yield f"{coins:,} | {mu:g} | {fewest} | {100 * chance:.2f}% | {100 * independent:.0f}%"
 
 
 def leaky(task: tuple[float, float, int, int]) -> bool:
@@ -137,10 +125,8 @@ def leaky(task: tuple[float, float, int, int]) -> bool:
     if rng.random() < delta:
         honest[:] = True
     score = np.where(honest, member, ~member) + rng.random(records) * 0.01
-    bound = one_run(
-        Scores.of(score[member], score[~member]), "coin", None, delta, 1.0 - 2.0 * LEVEL, direction="high"
-    )
-    return bound.epsilon.value > epsilon
+    data = Scores.of(score[member], score[~member])
+    return one_run(data, "coin", None, delta, CONFIDENCE, direction="high").epsilon.value > epsilon
 
 
 @table
@@ -151,9 +137,7 @@ def attained(run: Run) -> Iterator[object]:
         for epsilon, delta in run.few(((0.5, 0.0), (2.0, 0.0), (1.0, 1e-5), (1.0, 0.03)), 2):
             runs = run.times(2000, 40)
             wrong = sum(run.map(leaky, [(epsilon, delta, records, each) for each in range(runs)]))
-            odd = mark(wrong, runs, LEVEL)
-            run.faults += bool(odd)
-            yield f"{records} | {epsilon:g} | {delta:g} | {runs} | {100 * wrong / runs:.1f}%{odd}"
+            yield f"{records} | {epsilon:g} | {delta:g} | {runs} | {run.rate(wrong, runs, LEVEL)}"
 
 
 def over_runs_above(task: tuple[float, str, int, int]) -> tuple[bool, float]:
@@ -165,7 +149,7 @@ def over_runs_above(task: tuple[float, str, int, int]) -> tuple[bool, float]:
         honest = rng.random(200) < expit(epsilon)
         score = np.where(honest, member, ~member) + 0.5 * rng.random(200)
         runs.append(Scores.of(score[member], score[~member]))
-    last = epsilon_over_runs(runs, how, confidence=1.0 - 2.0 * LEVEL, direction="high", seed=run)[-1]
+    last = epsilon_over_runs(runs, how, confidence=CONFIDENCE, direction="high", seed=run)[-1]
     return last > (epsilon if how == "coin" else 2.0 * epsilon), last
 
 
@@ -179,25 +163,20 @@ def over_runs(run: Run) -> Iterator[object]:
                 times = run.times(1000 if how == "coin" else 300, 10)
                 found = run.map(over_runs_above, [(epsilon, how, number, each) for each in range(times)])
                 wrong, mean = sum(above for above, _ in found), np.mean([bound for _, bound in found])
-                odd = mark(wrong, times, LEVEL)
-                run.faults += bool(odd)
-                yield f"{how} | {epsilon:g} | {number} | {times} | {100 * wrong / times:.1f}%{odd} | {mean:.2f}"
-
-
-# --- how large an epsilon is shown --------------------------------------------------------------------------------
+                rate = run.rate(wrong, times, LEVEL)
+                yield f"{how} | {epsilon:g} | {number} | {times} | {rate} | {mean:.2f}"
 
 
 def shown(task: tuple[str, int, int]) -> list[float]:
     """Bounds: by coins, by a split, today's of ``audit``, and read as Gaussian."""
     world, records, run = task
     kind, strength = WORLDS[world]
-    confidence = 1.0 - 2.0 * LEVEL
     data = draw(kind, strength, records, np.random.default_rng((11, run)))
-    by_coins = one_run(data, "coin", None, DELTA, confidence, direction="high")
-    normal = one_run(data, "coin", None, DELTA, confidence, gaussian=True, direction="high").gaussian
-    audit = epsilon_lower_bound(finest(data), confidence, DELTA, "high").value
+    by_coins = one_run(data, "coin", None, DELTA, CONFIDENCE, direction="high")
+    normal = one_run(data, "coin", None, DELTA, CONFIDENCE, gaussian=True, direction="high").gaussian
+    audit = epsilon_lower_bound(finest(data), CONFIDENCE, DELTA, "high").value
     split = draw(kind, strength, records, np.random.default_rng((12, run)), split=True)
-    by_split = one_run(split, "split", None, DELTA, confidence, direction="high", seed=run)
+    by_split = one_run(split, "split", None, DELTA, CONFIDENCE, direction="high", seed=run)
     return [by_coins.epsilon.value, by_split.epsilon.value, audit, 0.0 if normal is None else normal.epsilon]
 
 
@@ -223,9 +202,7 @@ def bound_by_seed(task: tuple[str, int, int, int]) -> float:
     world, records, pairings, seed = task
     data = draw(*WORLDS[world], records, np.random.default_rng(13), split=True)
     if pairings == PAIRINGS:
-        return one_run(
-            data, "split", None, DELTA, 1.0 - 2.0 * LEVEL, direction="high", seed=seed
-        ).epsilon.value
+        return one_run(data, "split", None, DELTA, CONFIDENCE, direction="high", seed=seed).epsilon.value
     orders = guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0]
     return max(epsilon_refuted(order[0], DELTA, LEVEL / len(orders)) for order in orders)
 
@@ -248,16 +225,13 @@ def pairings(run: Run) -> Iterator[object]:
 def cost(run: Run) -> Iterator[object]:
     """Milliseconds of a promise of mu and all bounds, beside two sorts of the scores."""
     yield "records | coins, ms | split, ms | two np.sort, ms"
+    mu = GaussianDp(1.0)
     for records in run.few((1000, 10_000, 1_000_000), 2):
         data = draw("gauss", 1.0, records, np.random.default_rng(1))
-        sides = np.ascontiguousarray(data.members.ravel()), np.ascontiguousarray(data.nonmembers.ravel())
+        sides = [np.ascontiguousarray(side.ravel()) for side in (data.members, data.nonmembers)]
         sort = least(lambda sides=sides: [np.sort(side) for side in sides])
-        cells = [
-            least(
-                lambda data=data, how=how: one_run(
-                    data, how, GaussianDp(1.0), DELTA, 0.95, "replace" if how == "split" else None
-                )
-            )
-            for how in ("coin", "split")
-        ]
-        yield f"{records:,} | {' | '.join(f'{1000 * each:.1f}' for each in (*cells, sort))}"
+        both = (
+            least(lambda data=data, how=how, about=about: one_run(data, how, mu, DELTA, 0.95, about))
+            for how, about in (("coin", None), ("split", "replace"))
+        )
+        yield f"{records:,} | {' | '.join(f'{1000 * each:.1f}' for each in (*both, sort))}"

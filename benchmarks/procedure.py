@@ -79,20 +79,20 @@ class World:
 
 NORMAL = product(((0.0, 0.0), (0.2, 0.0), (0.2, 0.2), (0.2, 0.5), (0.6, 0.2), (0.6, 0.5)), (4, 8, 16, 64))
 WORLDS = [
-    World(f"{k} models, {leak}, varies by {varies:.0%}", normal(leak, varies), k)
-    for (leak, varies), k in NORMAL
+    *(World(f"{k} models, {leak}, varies by {by:.0%}", normal(leak, by), k) for (leak, by), k in NORMAL),
+    *(
+        World(f"{k} models x {2 * rows}, 0.2, varies by 50%", normal(0.2, 0.5), k, rows)
+        for rows, k in product((50, 1000), (4, 16))
+    ),
 ]
-WORLDS += [
-    World(f"{k} models x {2 * rows}, 0.2, varies by 50%", normal(0.2, 0.5), k, rows)
-    for rows, k in product((50, 1000), (4, 16))
-]
-for name, law in (
-    ("0.2, two values, 50% apart", two_values),
-    ("0.2, log-normal by 50%", skewed),
-    ("0.2, one in ten four times as much", rare),
-):
-    WORLDS += [World(f"{k} models, {name}", law, k) for k in (4, 8, 64)]
-    WORLDS += [World(f"{k} models x 2000, {name}", law, k, 1000) for k in (4, 16)]
+OTHER_LAWS = {
+    "two values, 50% apart": two_values,
+    "log-normal by 50%": skewed,
+    "one in ten four times as much": rare,
+}
+for name, law in OTHER_LAWS.items():
+    WORLDS += [World(f"{k} models, 0.2, {name}", law, k) for k in (4, 8, 64)]
+    WORLDS += [World(f"{k} models x 2000, 0.2, {name}", law, k, 1000) for k in (4, 16)]
 
 
 def row(world: World, runs: int) -> str:
@@ -124,7 +124,6 @@ def row(world: World, runs: int) -> str:
 
 @table
 def limits(run: Run):
-    """How often the mean and the next model lie beyond their limits."""
     yield (
         "world | mean | runs | above | below | width | next above | next below | width | proven covers | width | "
         "one model | share | truth | spread covered"
@@ -134,11 +133,8 @@ def limits(run: Run):
 
 
 PLANS = (
-    (0.2, 0.1, 0.05, 1000),
-    (0.2, 0.1, 0.1, 1000),
-    (0.15, 0.1, 0.05, 2000),
-    (0.05, 0.2, 0.05, 1000),
-    (0.3, 0.4, 0.15, 2000),
+    *((0.2, 0.1, 0.05, 1000), (0.2, 0.1, 0.1, 1000), (0.15, 0.1, 0.05, 2000)),
+    *((0.05, 0.2, 0.05, 1000), (0.3, 0.4, 0.15, 2000)),
 )
 """Expected advantage, threshold, spread, and records of each model."""
 
@@ -150,8 +146,7 @@ def plans(run: Run):
     runs = run.times(RUNS / 2, 4)
     for expected, threshold, spread, records in PLANS[: 1 if run.quick else None]:
         planned = plan_models(expected, threshold, spread, records).models
-        world = World("", normal(0.0, 0.0), planned, records // 2)
-        settled = 0
+        world, settled = World("", normal(0.0, 0.0), planned, records // 2), 0
         for seed in range(runs):
             rng = np.random.default_rng(10_000 + seed)
             leaks = np.clip(rng.normal(expected, spread, planned), 0.0, 0.99)

@@ -129,26 +129,22 @@ class Service:
         return connection
 
     def ask(self, path: str, port: int | None = None) -> tuple[int, bytes]:
-        """One answer on a connection of its own."""
         with closing(self.connect(port, PATIENCE)) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read()
 
     def answers(self, path: str) -> bool:
-        """Whether it does."""
         with suppress(OSError):
             return self.ask(path)[0] == 200
         return False
 
     def metric(self, name: str) -> float:
-        """The number of a metric."""
         lines = self.ask("/metrics", self.probe_port)[1].decode().splitlines()
         return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -167,13 +163,10 @@ def serving(
         (Path(folder) / "tmp").mkdir()
         bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
         ours = {"MACE_PORT": str(port), "MACE_PROBE_PORT": str(probe_port), "TMPDIR": f"{folder}/tmp"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)],
-            env={**bare, **ours, **{f"MACE_{name.upper()}": value for name, value in settings.items()}},
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            cwd=tree,
-        )
+        ours |= {f"MACE_{name.upper()}": value for name, value in settings.items()}
+        words = [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)]
+        quiet = {"stdout": output, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(words, env=bare | ours, cwd=tree, **quiet)
         if CORES:
             os.sched_setaffinity(process.pid, CORES)
         service = Service(process, port, probe_port, Path(folder))

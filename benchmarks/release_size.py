@@ -49,11 +49,8 @@ class World:
         def sample(sides: tuple[Floats, Floats]) -> Scores:
             return Scores.of(sides[0][rows[0]], sides[1][rows[1]], "continuous")
 
-        steps = (
-            (size, {name: sample(sides) for name, sides in queries.items()})
-            for size, queries in self.scores.items()
-        )
-        return judge_series(steps, len(self.scores), limit, seed=seed)
+        steps = {size: {q: sample(sides) for q, sides in each.items()} for size, each in self.scores.items()}
+        return judge_series(steps.items(), len(steps), limit, seed=seed)
 
 
 def blurred(rng: Rng, train: Floats, others: Floats) -> Floats:
@@ -146,15 +143,13 @@ def cost(run: Run):
     sizes = len(default_sizes(n))
     yield f"{n:,} rows a table, 12 mixed columns | CPU s"
     release_size(*({"x": np.arange(40) + start} for start in (0, 40, 20)))  # imports
+    at_once = lambda: list(nested_scores(encode(*few), every, names))  # noqa: E731
+    from_scratch = lambda: [synthetic_scores(first_rows(encode(*few), each), names) for each in every]  # noqa: E731
     cases = {
         f"6 queries, no reference, {sizes} sizes": lambda: release_size(train, holdout, released),
         f"12 queries, a reference, {sizes} sizes": lambda: release_size(train, holdout, released, reference),
-        f"3 queries by neighbours at {len(every)} sizes, {n // 5:,} rows": lambda: list(
-            nested_scores(encode(*few), every, names)
-        ),
-        "the same, each size searched from scratch": lambda: [
-            synthetic_scores(first_rows(encode(*few), size), names) for size in every
-        ],
+        f"3 queries by neighbours at {len(every)} sizes, {n // 5:,} rows": at_once,
+        "the same, each size searched from scratch": from_scratch,
     }
     for name, call in cases.items():
         start = time.process_time()

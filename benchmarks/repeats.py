@@ -56,7 +56,6 @@ def count(law: str, n_batches: int, n: int, seed: int, seen: dict[str, Counter[s
 
 @table
 def batches(run: Run):
-    """A row for each law and plan."""
     yield f"scores | batches, records a side | new | refused | cautions | {' | '.join(CHANGES)}"
     total: Counter[str] = Counter()
     for law, (n_batches, n) in run.few(product(LAWS, PLANS[:2] if run.quick else PLANS), 4):
@@ -64,9 +63,8 @@ def batches(run: Run):
         for seed in range(run.times(RUNS)):
             count(law, n_batches, n, seed, seen)
         new, *changed = seen.values()
-        cells = " | ".join(
-            f"{each['refused'] / each.total():.0%}, {each['caution'] / each.total():.0%}" for each in changed
-        )
+        rates = [[each[what] / each.total() for what in ("refused", "caution")] for each in changed]
+        cells = " | ".join(f"{refused:.0%}, {caution:.0%}" for refused, caution in rates)
         yield f"{law} | {n_batches}, {n} | {new.total():,} | {new['refused']} | {new['caution']} | {cells}"
         total += new
     yield f"all | | {total.total():,} | {total['refused']} | {total['caution']}{' |' * len(CHANGES)}"

@@ -18,7 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from itertools import count
@@ -79,15 +79,11 @@ class Replica:
         self.start()
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
-        connection = self.service.connect(patience=60)
-        try:
-            connection.request(
-                method, path, body, {name.replace("_", "-"): text for name, text in headers.items()}
-            )
+        named = {name.replace("_", "-"): text for name, text in headers.items()}
+        with closing(self.service.connect(patience=60)) as connection:
+            connection.request(method, path, body, named)
             answer = connection.getresponse()
             return answer.status, answer.read()
-        finally:
-            connection.close()
 
 
 @dataclass
@@ -95,8 +91,6 @@ class Account:
     """What came of all."""
 
     promised: int = 0
-    cut: int = 0
-    answered_at_once: int = 0
     taken_up: int = 0
     lost: int = 0
     twice: int = 0
@@ -149,11 +143,9 @@ def sent(replica: Replica, question: int, path: str, body: bytes, kind: str, job
 
 
 def rounds(run: Run, replicas: list[Replica], account: Account) -> None:
-    """Kill, and ask for every answer."""
     bodies = [(f"{path}?members={size}", as_npy(size), NPY) for path, size in QUESTIONS]
-    expected = [
-        unsigned(replicas[0].ask("POST", path, body, Content_Type=kind)[1]) for path, body, kind in bodies
-    ]
+    at_once = [replicas[0].ask("POST", path, body, Content_Type=kind)[1] for path, body, kind in bodies]
+    expected = [unsigned(answer) for answer in at_once]
     state, batches, draw = None, count(), random.Random(7)
     for number in range(run.kills):
         victim, other = replicas[number % 2], replicas[1 - number % 2]
@@ -170,8 +162,6 @@ def rounds(run: Run, replicas: list[Replica], account: Account) -> None:
         killed = time.perf_counter()
         for sender in senders:
             sender.join()
-        account.cut += jobs.count(None)
-        account.answered_at_once += sum(isinstance(each, tuple) for each in jobs)
         promised = [each for each in jobs if isinstance(each, Job)]
         account.promised += len(promised)
         first = []
@@ -204,14 +194,8 @@ def unsigned(answer: bytes) -> bytes:
     return answer.partition(MEMBER)[0]
 
 
-def taken_up(folder: Path) -> int:
-    """How often the logs say that a job was taken up."""
-    return sum((folder / name).read_text().count('"job taken up"') for name in NAMES)
-
-
 @table
 def kills(run: Run) -> Iterator[Any]:
-    """Replicas that are killed amid their jobs."""
     account = Account()
     with ExitStack() as stack:
         address = stack.enter_context(postgres())
@@ -219,19 +203,14 @@ def kills(run: Run) -> Iterator[Any]:
         private = Ed25519PrivateKey.generate()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         (folder / "key.pem").write_bytes(pem)
-        settings = {
-            "store": address,
-            "signing_key_file": str(folder / "key.pem"),
-            "workers": "1",
-            "inline_limit": "0",
-            "time_limit": "120",
-        }
+        settings = {"store": address, "signing_key_file": str(folder / "key.pem")}
+        settings |= {"workers": "1", "inline_limit": "0", "time_limit": "120"}
         replicas = []
         for name in NAMES:
             output = stack.enter_context((folder / name).open("wb"))
             replicas.append(Replica(stack, output=output, **settings))
         rounds(run, replicas, account)
-        account.taken_up = taken_up(folder)
+        account.taken_up = sum((folder / name).read_text().count('"job taken up"') for name in NAMES)
     run.faults += account.lost + account.twice + account.otherwise + account.forked
     yield (
         "kills | answers promised | jobs taken up | jobs lost | answered twice | answered otherwise | "

@@ -45,9 +45,7 @@ def warm(operation: str, body: bytes, n: int, form: str, times: int) -> float:
 
 def cold(n: int, times: int) -> float:
     """Seconds of the first HTML report of a process; the least of several processes."""
-    command = [sys.executable, "-c", FIRST, str(n)]
-    outputs = [subprocess.run(command, capture_output=True, check=True, text=True) for _ in range(times)]
-    return min(float(output.stdout) for output in outputs)
+    return min(float(subprocess.check_output([sys.executable, "-c", FIRST, str(n)])) for _ in range(times))
 
 
 @table
@@ -69,7 +67,6 @@ def cost(run: Run):
 
 @table
 def sizes(run: Run):
-    """How large each form is."""
     yield "records a side | " + " | ".join(f"{name}, KiB" for name in FORMS)
     for n in SIZES[: 1 if run.quick else None]:
         body = as_npy(n)

@@ -39,9 +39,6 @@ FILES = 8
 NEEDS = {"Dask": "dask", "Ibis": "ibis", "SQLFrame": "sqlframe", "Spark": "pyspark", "DuckDB": "duckdb"}
 
 
-# --- records ------------------------------------------------------------------------------------------------
-
-
 def write(folder: Path, rows: int, world: str = "") -> Path:
     """In eight files: Gaussian scores whose advantage is 0.1, with eight regions; or two scores a record.
 
@@ -85,25 +82,20 @@ def kinds(size: int = 20_000) -> dict[str, pa.Table]:
         "booleans": of([True, False]),
         "text": of(["a", "A", "ä", "日本", "", " a"]),
     }
-    region = of(["eu", "us", "zürich"])
-    return {
-        name: pa.table({"score": each, "member": member, "region": region}) for name, each in scores.items()
-    }
+    shared = {"member": member, "region": of(["eu", "us", "zürich"])}
+    return {name: pa.table({"score": each, **shared}) for name, each in scores.items()}
 
 
 def unusable() -> dict[str, pa.Table]:
     """Tables with one value in them that no engine may take for a score or a membership."""
     floats = kinds(2000)["floats"]
     score, member = floats["score"].to_pylist(), floats["member"].to_pylist()
-    tables = {}
-    for name, value in (("null", None), ("NaN", float("nan")), ("infinity", float("inf"))):
-        tables[name] = pa.table({"score": pa.array([*score[:-1], value]), "member": member})
+    tables, odd = {}, {"null": None, "NaN": float("nan"), "infinity": float("inf")}
+    for name, value in odd.items():
+        tables[name] = pa.table({"score": [*score[:-1], value], "member": member})
     tables["null membership"] = pa.table({"score": score, "member": [*member[:-1], None]})
     tables["third membership"] = pa.table({"score": score, "member": [*map(int, member[:-1]), 2]})
     return tables
-
-
-# --- engines ------------------------------------------------------------------------------------------------
 
 
 def spark() -> Any:
@@ -117,22 +109,17 @@ def spark() -> Any:
     return session
 
 
-def duckdb_files(connection: Any, path: Path) -> Any:
-    return connection.read_parquet(str(path / "*.parquet"))
-
-
-def dialect(path: Path) -> Any:
-    session = import_module("sqlframe.duckdb").DuckDBSession
-    return session.builder.getOrCreate().read.parquet(str(path / "*.parquet"))
+def dialect() -> Any:
+    return import_module("sqlframe.duckdb").DuckDBSession.builder.getOrCreate()
 
 
 ENGINES: dict[str, Callable[[Path], Any]] = {
     "folder": lambda path: path,
     "Polars, lazy": lambda path: import_module("polars").scan_parquet(path / "*.parquet"),
-    "DuckDB, relation": lambda path: duckdb_files(import_module("duckdb").connect(), path),
+    "DuckDB, relation": lambda path: import_module("duckdb").connect().read_parquet(f"{path}/*.parquet"),
     "Dask": lambda path: import_module("dask.dataframe").read_parquet(path),
-    "Ibis, DuckDB": lambda path: duckdb_files(import_module("ibis").duckdb.connect(), path),
-    "SQLFrame, DuckDB": dialect,
+    "Ibis, DuckDB": lambda path: import_module("ibis").duckdb.connect().read_parquet(f"{path}/*.parquet"),
+    "SQLFrame, DuckDB": lambda path: dialect().read.parquet(f"{path}/*.parquet"),
     "Spark": lambda path: spark().read.parquet(str(path)),
 }
 
@@ -140,9 +127,6 @@ ENGINES: dict[str, Callable[[Path], Any]] = {
 def present(name: str) -> bool:
     """Whether the packages are there that a name of the table begins with."""
     return all(find_spec(package) for word, package in NEEDS.items() if word in name)
-
-
-# --- counts are the same ------------------------------------------------------------------------------------
 
 
 @table
@@ -182,9 +166,6 @@ def refusal(source: Any) -> str:
     except macekit.MaceProblem as problem:
         return problem.kind
     return "ANSWERED"
-
-
-# --- what a row costs ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -267,10 +248,6 @@ def of_vectors(source: Any) -> str:
     return f"{shown(result)}, {result.learned_score.learner}"
 
 
-def counted(engine: str) -> Callable[[Path], str]:
-    return lambda path: of_counts(macekit.counts(ENGINES[engine](path)))
-
-
 WAYS: dict[str, Callable[[Path], str]] = {
     "vectors, files": of_vectors,
     "vectors, in memory": lambda path: of_vectors(pq.read_table(path)),
@@ -282,7 +259,11 @@ WAYS: dict[str, Callable[[Path], str]] = {
     "report by group": lambda path: f"{len(macekit.report(path, group='region').answer['groups'])} groups",
     "report by group, HTML": lambda path: f"{len(macekit.report(path, group='region').to_html()) // 1000} kB",
     "DuckDB's own query": own_query,
-    **{engine: counted(engine) for engine in ENGINES if engine != "folder"},
+    **{
+        engine: lambda path, open_=open_: of_counts(macekit.counts(open_(path)))
+        for engine, open_ in ENGINES.items()
+        if engine != "folder"
+    },
     "Spark, mapInArrow and partial": map_in_arrow,
 }
 """What is measured, by its name in the tables."""
@@ -366,7 +347,6 @@ def linear(run: Run):
 
 @table
 def group(run: Run):
-    """The same by group."""
     ways = ("counts by group", "report by group", "report by group, HTML")
     yield head(run.engine_rows, ways[0])
     yield from rows_of(run, run.engine_rows, ways[:1] if run.quick else ways, ways[0])
@@ -374,7 +354,6 @@ def group(run: Run):
 
 @table
 def push(run: Run):
-    """What engines take."""
     yield head(run.engine_rows, OWN)
     ways = [OWN, *(name for name in ENGINES if name in WAYS and name != "Spark")]
     yield from rows_of(run, run.engine_rows, ways[:3] if run.quick else ways, OWN)

@@ -81,10 +81,7 @@ def counts(by: float, rng: Rng, n: int, m: int) -> Counts:
 WORLDS = [
     *(World("bells", truth, partial(bells, truth)) for truth in (0.0, 0.05, 0.2, 0.5, 0.95)),
     *(World("labels", truth, partial(labels, truth)) for truth in (0.0, 0.2)),
-    *(
-        World("counts", float(np.abs(cells(by) - cells(0)).sum() / 2), partial(counts, by))
-        for by in (0.0, 0.5)
-    ),
+    *(World("counts", float(abs(cells(by) - cells(0)).sum() / 2), partial(counts, by)) for by in (0.0, 0.5)),
 ]
 
 
@@ -109,7 +106,6 @@ def together(batches: list[Scores | Counts]) -> Scores | Counts:
 
 @table
 def ends(run: Run):
-    """How often either end is ever wrong, and how wide both are at the end."""
     yield "scores | truth | batches | runs | ever above | ever below | width"
     plans, every = [(world, *plan) for world in WORLDS for plan in world.plans], []
     for world, name, batches, times in run.few([p for p in plans if not run.quick or len(p[2]) < 20], 5):

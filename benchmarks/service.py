@@ -40,9 +40,8 @@ OPTIONS = {"repeats": (100, 5), "large": (1_000_000, 10_000), "rounds": (3, 1)}
 """How often each is asked, and scores of a side in a large body; ten times as many where memory is watched."""
 MIB = 2**20
 mace = partial(serving, log_level="warning")
-stock = partial(
-    serving, command=("uvicorn", "benchmarks.stock:app", "--port", "PORT", "--log-level", "error")
-)
+STOCK = ("uvicorn", "benchmarks.stock:app", "--port", "PORT", "--log-level", "error")
+stock = partial(serving, command=STOCK)
 
 
 def post(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str) -> bytes:
@@ -98,13 +97,12 @@ def parts(run: Run):
         scores = Scores.of(*sample(n))
         counts = finest(scores)
         tasks = (
-            lambda call=call, body=body: perform(call, Body.of(body)),
-            lambda call=call, body=body: decode(call, Body.of(body)),
-            lambda scores=scores: assess(scores),
-            lambda scores=scores: finest(scores),
-            lambda counts=counts: advantage(counts),
-            lambda scores=scores: algorithm_1(scores, 0.5),
-            lambda scores=scores: fingerprint(scores),
+            *(
+                lambda work=work, call=call, body=body: work(call, Body.of(body))
+                for work in (perform, decode)
+            ),
+            *(partial(assess, scores), partial(finest, scores), partial(advantage, counts)),
+            *(partial(algorithm_1, scores, 0.5), partial(fingerprint, scores)),
         )
         seconds = in_turns(max(1, run.repeats // 5), *tasks)
         cells = " | ".join(f"{1e3 * min(each):.2f}" for each in seconds)
@@ -113,7 +111,6 @@ def parts(run: Run):
 
 @table
 def compared(run: Run):
-    """Everything, beside what was wanted, several times over."""
     parts = (end_to_end, counting_memory, small, rates, many_values, starts, start_up, lag)
     yield from of_rounds(run.rounds, lambda: (row for part in parts for row in part(run)))
 
@@ -129,7 +126,7 @@ def end_to_end(run: Run):
     body, n = as_json(100_000), run.large
     with mace() as ours, stock() as theirs:
         a, b = ours.connect(), theirs.connect()
-        tasks = lambda: post(a, "/v1/advantage", body, JSON), lambda: post(b, "/advantage", body, JSON)
+        tasks = partial(post, a, "/v1/advantage", body, JSON), partial(post, b, "/advantage", body, JSON)
         pair = in_turns(run.repeats, *tasks)
     yield faster("JSON, 10^5 a side, everything against the stock handler's W_N", 3, *pair)
     text, adapter = as_json(n), TypeAdapter(dict[str, list[float]])
@@ -169,7 +166,6 @@ def counting_memory(run: Run):
 
 
 def small(run: Run):
-    """Small requests against a handler that does nothing."""
     body = as_json(200)
     with mace() as ours, stock() as theirs:
         a, b = ours.connect(), theirs.connect()

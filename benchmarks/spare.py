@@ -35,7 +35,6 @@ def records(rows: int) -> pa.Table:
 
 @table
 def looking(run: Run):
-    """A row for each size and format."""
     yield "CPU seconds | question | looking | ratio"
     for rows in SIZES[: 1 if run.quick else None]:
         for name, media_type, write in FORMATS:

@@ -1,8 +1,8 @@
 """How long everything takes, as a multiple of np.sum over the same scores, beside the peers that install.
 
-Only ratios inside one run mean anything: machines differ and are shared. "peak" is the most memory NumPy and
-Python held beyond the scores themselves (tracemalloc, in a run of its own). A peer that would take more than
-a minute is left out at that size.
+Only ratios inside one run mean anything: machines differ and are shared. "peak" is the most memory NumPy and Python
+held beyond the scores themselves (tracemalloc, in a run of its own). A peer that would take more than a minute is left
+out at that size.
 """
 
 import time
@@ -98,9 +98,8 @@ def listed(n: int) -> Iterator[Stage]:
         labels_, values = np.repeat([1, 0], [n, n]), np.concatenate([a, b])
         return roc_curve(labels_, values), roc_auc_score(labels_, values)
 
-    yield Stage(
-        "certified interval, ROC, AUC", audit, (("scikit-learn ROC and AUC, no interval", sklearn_roc, 6),)
-    )
+    peer = ("scikit-learn ROC and AUC, no interval", sklearn_roc, 6)
+    yield Stage("certified interval, ROC, AUC", audit, (peer,))
 
     def quantiles() -> object:
         return beta.ppf(0.025, hits, 501 - hits), beta.ppf(0.975, hits + 1, 500 - hits)
@@ -180,7 +179,6 @@ def peak(call: Call) -> float:
 
 @table
 def stages(run: Run):
-    """One table for each size."""
     for power in range(run.smallest, run.largest + 1):
         n, rng = 10**power, np.random.default_rng(0)
         a, b = rng.normal(size=n), rng.normal(size=n)
@@ -201,7 +199,6 @@ def targets(run: Run):
 
 
 def wanted(run: Run) -> Iterator[str]:
-    """Each row once."""
     rng = np.random.default_rng(0)
 
     def of(n: int, m: int | None = None) -> tuple[Floats, Floats]:
@@ -227,9 +224,8 @@ def wanted(run: Run) -> Iterator[str]:
     counts = counting.finest(scores)
     sums, sort = lambda: (np.sum(members), np.sum(nonmembers)), lambda: np.sort(members)
     risks = lambda: individual_risk(scores, 0.5)  # noqa: E731
-    yield against(
-        "certified answer from counts, 10^6 a side, against np.sum", 10, lambda: advantage(counts), sums
-    )
+    what = "certified answer from counts, 10^6 a side, against np.sum"
+    yield against(what, 10, lambda: advantage(counts), sums)
     yield against("everything, 10^6 a side, against np.sum", 60, lambda: (assess(scores), risks()), sums)
     yield against("risk of every record, 10^6 a side, against np.sort of one side", 3, risks, sort)
     rows, person = Scores.of(*of(5 * 10**6)), np.repeat(np.arange(10**6), 10)
@@ -251,11 +247,8 @@ def growth(run: Run):
     slope = np.polyfit(np.log10(sizes), np.log10(took), 1)[0]
     yield Note(f"Exponent of all: {slope:.2f}; wanted: at most 1.05.")
     if not run.quick:
-        lines = {
-            "everything": (sizes, took),
-            "in proportion": (sizes, [took[-1] * n / sizes[-1] for n in sizes]),
-        }
+        proportion = [took[-1] * n / sizes[-1] for n in sizes]
+        lines = {"everything": (sizes, took), "in proportion": (sizes, proportion)}
         about = ("Seconds of everything by records of a side", "records of a side", "seconds")
-        write_svg(
-            line_chart(*about, lines, log_x=True, log_y=True, dashed=("in proportion",)), DOCS / "growth.svg"
-        )
+        chart = line_chart(*about, lines, log_x=True, log_y=True, dashed=("in proportion",))
+        write_svg(chart, DOCS / "growth.svg")

@@ -6,6 +6,7 @@ planted rows as training rows, four times each. CPU seconds are those of the twi
 
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,6 @@ ALTERED = 30
 """Altered copies of a record, whose labels are asked for."""
 NOISE = 0.8
 """Standard deviation of what is added to each number of a copy, as a share of that of all numbers."""
-
 MODELS = {
     "nearest neighbour": KNeighborsClassifier(1),
     "random forest": RandomForestClassifier(100, random_state=0),
@@ -58,12 +58,10 @@ def split(name: str) -> Sides:
 
 
 def ends(result: Any) -> str:
-    """Both ends of an interval."""
     return f"[{result.lower:.3f}, {result.upper:.3f}]"
 
 
 def word(strength: Any) -> str:
-    """What is said of the queries."""
     return "strong" if strength.strong else "weak" if strength.weak else "open"
 
 
@@ -87,14 +85,9 @@ def altered_and_mislabelled(model: Any, sides: Sides) -> tuple[Any, Any]:
             shares[side].append((guesses == labels[rows]).mean(axis=0))
             answers[side].append(of_wrong.predict_proba(others[rows]))
     planted, spared = (np.concatenate([pair[side] for pair in parts]) for side in (0, 1))
-    of_wrong = query_strength(
-        *(np.concatenate(each) for each in answers),
-        wrong[planted],
-        wrong[spared],
-        classes=classes,
-        copies=COPIES,
-    )
-    return advantage(Scores.of(*(np.concatenate(each) for each in shares))), of_wrong.interval
+    labels_of = wrong[planted], wrong[spared]
+    of_wrong = query_strength(*map(np.concatenate, answers), *labels_of, classes=classes, copies=COPIES)
+    return advantage(Scores.of(*map(np.concatenate, shares))), of_wrong.interval
 
 
 @table
@@ -110,12 +103,11 @@ def found(run: Run):
         for name, model in list(MODELS.items())[: 2 if run.quick else None]:
             fitted = clone(model).fit(*sides[:2])
             macekit.audit_model(fitted, *sides)  # imports
+            asked = partial(macekit.audit_model, fitted, *sides, max_advantage=LIMIT, check_sides=False)
             start = time.process_time()
-            macekit.audit_model(fitted, *sides, max_advantage=LIMIT, check_sides=False)
+            asked()
             middle = time.process_time()
-            audit = macekit.audit_model(
-                fitted, *sides, max_advantage=LIMIT, twins=TWINS, copies=COPIES, check_sides=False
-            )
+            audit = asked(twins=TWINS, copies=COPIES)
             seconds = time.process_time() - middle - (middle - start)
             strength = audit.strength
             altered, wrong = altered_and_mislabelled(fitted, sides)
@@ -133,10 +125,8 @@ def unplanted(run: Run):
     runs = run.times(120, 2)
     yield "twins that hold no planted record | runs | lower end above 0 | beside the model, above 0"
     X, y = load_digits(return_X_y=True)
-    for name, model in (
-        ("logistic", LogisticRegression(max_iter=300)),
-        ("random forest", RandomForestClassifier(10)),
-    ):
+    every = {"logistic": LogisticRegression(max_iter=300), "random forest": RandomForestClassifier(10)}
+    for name, model in every.items():
         above = beside = 0
         for seed in range(runs):
             order = np.random.default_rng([seed, 5]).permutation(len(y))
@@ -150,15 +140,11 @@ def unplanted(run: Run):
                 return again.set_params(**seeds).fit(sides[0][drawn], sides[1][drawn])
 
             fitted = clone(model).fit(*sides[:2])
-            strength = macekit.audit_model(
-                fitted, *sides, twins=4, fit=fit, check_sides=False, seed=seed
-            ).strength
-            above += strength.interval.lower > 0.0
-            beside += strength.beside.lower > 0.0
+            audit = macekit.audit_model(fitted, *sides, twins=4, fit=fit, check_sides=False, seed=seed)
+            above += audit.strength.interval.lower > 0.0
+            beside += audit.strength.beside.lower > 0.0
         yield f"{name} | {runs} | {above / runs:.1%} | {beside / runs:.1%}"
 
-
-# --- LiRA from one pool ---------------------------------------------------------------------------------------
 
 RECORDS = 400
 COLUMNS = 60
@@ -168,9 +154,7 @@ SPREAD = 0.5
 
 
 def records(rng: np.random.Generator, number: int) -> np.ndarray:
-    """Records of which some stand out."""
-    lengths = np.exp(SPREAD * rng.normal(size=(number, 1)))
-    return lengths * rng.normal(size=(number, COLUMNS))
+    return np.exp(SPREAD * rng.normal(size=(number, 1))) * rng.normal(size=(number, COLUMNS))
 
 
 def signals(models: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -179,7 +163,6 @@ def signals(models: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def means(membership: np.ndarray, pool: np.ndarray) -> np.ndarray:
-    """A model a row: the mean of the records that it was trained on."""
     return membership @ pool / membership.sum(axis=1)[:, None]
 
 
@@ -187,15 +170,13 @@ def scores_of(rng: np.random.Generator, seed: int, attacker: str, leaks: bool) -
     """Scores of all records of a pool of which the model was trained on the first half, by shadows."""
     pool, half = records(rng, RECORDS), RECORDS // 2
     target = pool[:half].mean(axis=0) if leaks else records(rng, half).mean(axis=0)
-    membership = None
-    if attacker == "pool":
-        membership = random_halves(SHADOWS, RECORDS, seed)
+    membership = random_halves(SHADOWS, RECORDS, seed) if attacker == "pool" else None
+    if membership is not None:
         shadows = means(membership, pool)
     else:
         shadows = np.stack([records(rng, half).mean(axis=0) for _ in range(SHADOWS)])
-    scores, _ = shadow_scores(
-        signals(target[None], pool)[0], signals(shadows, pool), membership, scale="plain"
-    )
+    asked = signals(target[None], pool)[0], signals(shadows, pool)
+    scores, _ = shadow_scores(*asked, membership, scale="plain")
     return {name: each for name, each in scores.items() if name != "calibrated_loss"}
 
 
@@ -219,33 +200,24 @@ def pool(run: Run):
                 for name, each in scores_of(rng, seed, attacker, leaks).items():
                     drawn.setdefault(name, []).append(each)
             for name, every in drawn.items():
-                truth = 0.0
-                if leaks:
-                    both = np.stack(every)
-                    truth = best_cut(both[:, :half].ravel(), both[:, half:].ravel())
-                misses = [0, 0]
+                both, misses = np.stack(every), np.zeros(2)
+                truth = best_cut(both[:, :half].ravel(), both[:, half:].ravel()) if leaks else 0.0
                 for seed, each in enumerate(every):
-                    interval = advantage(
-                        Scores.of(each[:half], each[half:], Query.CONTINUOUS), seed=seed
-                    ).estimate
-                    misses[0] += interval.lower > truth
-                    misses[1] += interval.upper < truth
+                    scores = Scores.of(each[:half], each[half:], Query.CONTINUOUS)
+                    interval = advantage(scores, seed=seed).estimate
+                    misses += interval.lower > truth, interval.upper < truth
                 model = "trained on half of the pool" if leaks else "trained on other records"
                 source = "that pool" if attacker == "pool" else "other records"
-                yield (
-                    f"{model} | {source} | `{name}` | {truth:.3f} | {misses[0] / runs:.1%} | "
-                    f"{misses[1] / runs:.1%}"
-                )
+                below, above = misses / runs
+                yield f"{model} | {source} | `{name}` | {truth:.3f} | {below:.1%} | {above:.1%}"
     yield from _record_by_record(run)
 
 
 def _record_by_record(run: Run):
     """What one cut for all records does to each of them."""
     rng, models = np.random.default_rng(0), run.times(2000, 100)
-    yield Title(
-        "records",
-        f"One cut for all records of a pool, over {models} models of halves of it: rates of each record.",
-    )
+    about = f"One cut for all records of a pool, over {models} models of halves of it: rates of each record."
+    yield Title("records", about)
     yield "query | share accused of nonmembers, all records | of a record: 5% | median | 95% | largest"
     rows = records(rng, RECORDS)
     shadow = random_halves(SHADOWS, RECORDS, 0)

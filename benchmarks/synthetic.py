@@ -18,6 +18,7 @@ from estimators.decisions.riskiest import drift_beside
 OPTIONS = {"rows": (5000, 300)}  # rows of the large tables
 LIMITS = {"max_advantage": 0.1, "max_tpr": 0.01, "at_fpr": 0.001, "max_copies_over_holdout": 0}
 """The limits of every audit here, but for those that nobody limited."""
+TWO_QUERIES = ["closeness", "exact_copy"]
 
 
 def audited(train: Table, holdout: Table, released: Table, *reference: Table, **options) -> SyntheticAudit:
@@ -31,7 +32,6 @@ def how_many(cases) -> str:
 
 @table
 def cost(run: Run):
-    """CPU seconds of one answer."""
     yield "rows a table | audit | CPU s"
     rng = np.random.default_rng(0)
     train, holdout, released, reference = (adults(rng, run.rows) for _ in range(4))
@@ -62,11 +62,13 @@ def copies(run: Run):
             train, holdout, released = (adults(rng, n) for _ in range(3))
             released = stacked(part(train, slice(number)), part(released, slice(n - number)))
             audits.append(audited(train, holdout, released, seed=seed, check_sides=False))
-        fails = how_many(each.verdict.word.startswith("fail") for each in audits)
-        by_copies = how_many(each.limits[2].decision.value == "fail" for each in audits)
-        exposed = how_many(each.most_exposed[1].alarm for each in audits)
+        said = [
+            how_many(each.verdict.word.startswith("fail") for each in audits),
+            how_many(each.limits[2].decision.value == "fail" for each in audits),
+            how_many(each.most_exposed[1].alarm for each in audits),
+        ]
         fewest = min(each.copies.beyond_chance.lower for each in audits)
-        yield f"{name} | {fails} | {by_copies} | {exposed} | {fewest:.0f}"
+        yield f"{name} | {' | '.join(said)} | {fewest:.0f}"
 
 
 def numbers(rng: Rng, n: int) -> Table:
@@ -97,7 +99,7 @@ WRITERS = {
 def unasked(run: Run):
     """Copies that nobody limited, of releases that were made of neither side, and of some rows word for word."""
     runs, n = run.times(400, 2 if run.quick else 20), 100
-    options = {"max_advantage": 0.4, "queries": ["closeness", "exact_copy"], "check_sides": False}
+    options = {"max_advantage": 0.4, "queries": TWO_QUERIES, "check_sides": False}
     yield (
         f"the release ({n} rows a table) is written in | copied rows | runs | hold-out rows in it, on average | "
         "pass, copies accepted | of these failed unasked | other decisions changed"
@@ -155,18 +157,14 @@ def shifted(run: Run):
 def drift(run: Run):
     """How often sides that differ a little keep a release without a leak from passing."""
     runs, n, most = run.times(40, 1 if run.quick else 5), round(0.4 * run.rows), (0.15, 0.2, 0.3)
-    yield (
-        f"training rows older by ({runs} runs, {n:,} rows a table, no leak) | sides said to differ | "
-        + " | ".join(f"at most {each}: pass, not applicable" for each in most)
-    )
+    heads = " | ".join(f"at most {each}: pass, not applicable" for each in most)
+    yield f"training rows older by ({runs} runs, {n:,} rows a table, no leak) | sides said to differ | {heads}"
     for older in (0.0, 0.2, 0.4, 0.8):
         sides, uppers = [], []
         for seed in range(runs):
             rng = np.random.default_rng([9, seed, round(100 * older)])
             tables = adults(rng, n, older), adults(rng, n), adults(rng, n)
-            audit = audit_synthetic(
-                *tables, seed=seed, max_advantage=1.0, queries=["closeness", "exact_copy"]
-            )
+            audit = audit_synthetic(*tables, seed=seed, max_advantage=1.0, queries=TWO_QUERIES)
             sides.append(audit.split.interval.lower if audit.split and audit.split.differs else 0.0)
             uppers.append(audit.limits[0].estimate.upper)
         cells = []

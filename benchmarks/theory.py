@@ -76,13 +76,10 @@ def coverage(run: Run):
     for k, n in ((4, 50), (20, 300), (100, 10_000), (3000, 1000))[: 2 if run.quick else None]:
         for name, p in worlds(k).items():
             diversities, truth, delta = c_k(p), f"{name}, {k}, {n}", worst_delta(p, n)
-            known, others = (
-                [Tally.of_counts(rng.multinomial(n, p), of) for _ in range(runs)] for of in (k, None)
-            )
-            deltas, of_others = (
-                [worst_delta_from(each, n).interval for each in side] for side in (known, others)
-            )
-            c_interval, c_missed = mean_interval([diversity(each).interval for each in known], diversities, 2)
+            both = [[Tally.of_counts(rng.multinomial(n, p), of) for _ in range(runs)] for of in (k, None)]
+            deltas, of_others = ([worst_delta_from(each, n).interval for each in side] for side in both)
+            of_known = [diversity(each).interval for each in both[0]]
+            c_interval, c_missed = mean_interval(of_known, diversities, 2)
             d_interval, d_missed = mean_interval(deltas, delta, 4)
             bound = f"{diversities / (2.0 * sqrt(n)):.4f} | {c_missed}, {d_missed}"
             yield f"{truth} | {diversities:.3f} | {c_interval} | {delta:.4f} | {d_interval} | {bound}"

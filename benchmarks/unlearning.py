@@ -5,7 +5,6 @@ retrained model's scores go with the model's, record by record. "below" is how o
 "above" how often an upper end lies below it: each may be 2.5%. About three minutes of two cores.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -13,7 +12,7 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr
 
-from benchmarks.harness import Note, Run, mark, table
+from benchmarks.harness import Note, Run, table
 from benchmarks.worlds import Rng
 from estimators.audits.unlearning import UnlearningAudit, audit_unlearning
 
@@ -21,7 +20,6 @@ RUNS = 300
 SIZE_RUNS = 200
 SIZES = ((100, 100), (500, 1000), (3000, 3000))
 """Forgotten and never-seen records; of retained ones there are as many as of these."""
-
 RETAINED = ((1.0, 2.0),)
 UNSEEN = ((1.0, 0.0),)
 GRID = np.linspace(-12.0, 18.0, 60_001)
@@ -53,13 +51,12 @@ class World:
     def excess(self, audit: UnlearningAudit) -> float:
         """At the cuts of an answer, the largest."""
         assert audit.excess is not None
+
+        def beyond(law: Mixture, cut: float) -> float:
+            return self.survival(law, cut) - self.survival(UNSEEN, cut)
+
         return max(
-            abs(
-                self.survival(self.forgotten, each.cut)
-                - self.survival(UNSEEN, each.cut)
-                - self.survival(self.retrained, each.retrained_cut)
-                + self.survival(UNSEEN, each.retrained_cut)
-            )
+            abs(beyond(self.forgotten, each.cut) - beyond(self.retrained, each.retrained_cut))
             for each in audit.excess.cuts
         )
 
@@ -97,23 +94,17 @@ class Tally:
     misses: np.ndarray
     widths: np.ndarray
     said: np.ndarray
-    runs: int
 
     def cells(self, place: int, run: Run) -> str:
         """Misses of both ends, and the mean width."""
         said = int(self.said[place])
         if not said:
             return "- | -"
-        wrong = [mark(int(each), said) for each in self.misses[place]]
-        run.faults += sum(map(bool, wrong))
-        shares = " / ".join(
-            f"{100 * each / said:.2g}%{sign}" for each, sign in zip(self.misses[place], wrong, strict=True)
-        )
+        shares = " / ".join(run.rate(each, said, form=".2g") for each in self.misses[place])
         return f"{shares} | {self.widths[place] / said:.3f}"
 
 
 def tally(task: tuple[World, int, int, int]) -> Tally:
-    """Runs of one world."""
     world, forgotten, unseen, runs = task
     rng, truth = np.random.default_rng(forgotten + unseen), world.advantage()
     misses, widths, said = np.zeros((3, 2)), np.zeros(3), np.zeros(3)
@@ -128,13 +119,10 @@ def tally(task: tuple[World, int, int, int]) -> Tally:
             misses[place] += interval.lower > true + 1e-9, interval.upper < true - 1e-9
             widths[place] += interval.upper - interval.lower
             said[place] += 1
-    return Tally(misses, widths, said, runs)
+    return Tally(misses, widths, said)
 
 
-def once(
-    world: World, rng: Rng, forgotten: int, unseen: int, seed: int, most: float | None = None
-) -> UnlearningAudit:
-    """One answer."""
+def once(world: World, rng: Rng, forgotten: int, unseen: int, seed: int, most: float | None = None):
     gone, gone_again = world.scores(rng, forgotten, world.forgotten, world.retrained)
     new, new_again = world.scores(rng, unseen, UNSEEN, UNSEEN)
     kept, _ = world.scores(rng, unseen, RETAINED, RETAINED)
@@ -144,7 +132,6 @@ def once(
 
 @table
 def coverage(run: Run):
-    """Every interval in every world."""
     yield (
         "world | forgotten : never-seen | residual advantage | misses below / above | width | excess misses | width | "
         "remaining share misses | width"
@@ -162,8 +149,8 @@ def sizes(run: Run):
     """What so many records can pass if nothing is left: no sample less than the smallest limit."""
     yield "forgotten : never-seen | smallest limit | upper end in half of the runs | in four of five | least of all"
     runs = run.times(SIZE_RUNS, 4)
-    work: Callable[[tuple[int, int]], tuple[float, list[float]]] = partial(upper_ends, runs)
-    for (forgotten, unseen), (least, ends) in zip(SIZES, run.map(work, SIZES), strict=True):
+    found = run.map(partial(upper_ends, runs), SIZES)
+    for (forgotten, unseen), (least, ends) in zip(SIZES, found, strict=True):
         run.faults += min(ends) < least
         half, most = np.quantile(ends, [0.5, 0.8])
         yield f"{forgotten:,} : {unseen:,} | {least:.3f} | {half:.3f} | {most:.3f} | {min(ends):.3f}"

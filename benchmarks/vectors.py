@@ -54,7 +54,6 @@ def sees(vectors: Scores, seed: int, learners: tuple[Learner, ...], prior: float
 
 @table
 def alarms(run: Run):
-    """A row for each kind of sample without a leak."""
     heads = [f"{name} (at most {'5%' if name == 'any flag' else '2.5%'})" for name in STATEMENTS]
     yield f"dimensions | n a side | learners | runs | {' | '.join(heads)}"
     cases = (
@@ -66,20 +65,14 @@ def alarms(run: Run):
     for dimension, n, learners, most in run.few(cases, 2):
         runs = run.times(most, 2 if run.quick else 10)
         rngs = (np.random.default_rng([seed, dimension, n]) for seed in range(runs))
-        shares = np.mean(
-            [sees(normal(rng, n, dimension), at, learners) for at, rng in enumerate(rngs)], axis=0
-        )
+        seen = [sees(normal(rng, n, dimension), at, learners) for at, rng in enumerate(rngs)]
         names = "all four" if learners is EVERY else "all but boosting"
-        cells = " | ".join(f"{100 * each:.2g}%" for each in shares)
+        cells = " | ".join(f"{100 * each:.2g}%" for each in np.mean(seen, axis=0))
         yield f"{dimension} | {n} | {names} | {runs} | {cells}"
 
 
-# --- pooled -------------------------------------------------------------------------------------------------
-# What is not done here, and why: scores of all folds in one list, as if they were one sample.
-
-
 def pooled_folds(vectors: Scores, folds: int, learner: Learner, seed: int) -> Scores:
-    """Out-of-fold scores of a classifier, all folds in one list: as a share of the ranks of their own fold."""
+    """What is not done here: a classifier's out-of-fold scores, as shares of the ranks of their fold, in one list."""
     rng = np.random.default_rng(seed)
     sides = [np.asarray(side, dtype=np.float64) for side in (vectors.members, vectors.nonmembers)]
     fold_of = [rng.permutation(np.arange(len(side)) % folds) for side in sides]
@@ -110,9 +103,6 @@ def pooled(run: Run):
         yield f"{dimension} | {n} | {runs} | {' | '.join(f'{100 * each:.2g}%' for each in above / runs)}"
 
 
-# --- covered ------------------------------------------------------------------------------------------------
-
-
 @table
 def covered(run: Run):
     """How often risk's limits hold the risk of the learned score in a record's cell, where half a deviation leaks."""
@@ -137,10 +127,6 @@ def covered(run: Run):
             rows.append((inside[risks.cell].mean(), every, false.mean() if false.size else 0.0))
         one, every, false = 100 * np.mean(rows, axis=0)
         yield f"{dimension} | {n} | {runs} | {one:.1f}% | {every:.1f}% | {false:.2g}%"
-
-
-# --- pilot --------------------------------------------------------------------------------------------------
-# Vectors of more records than memory: a pilot chooses the score, and only the other records are counted.
 
 
 def same_signs(rng: Rng, n: int) -> Pair:
@@ -212,7 +198,7 @@ WAYS = {
 
 @table
 def pilots(run: Run):
-    """How often the lower end of a pilot's score is above the truth, and how near it comes to it."""
+    """Of more records than memory: how often the lower end of a pilot's score is above the truth, and how near it."""
     yield "world | counted by | n a side | runs | truth | mean lower end | above the truth (at most 2.5%)"
     worlds = [(world, way) for world, way in product(WORLDS, WAYS) if not run.quick or world == "no leak"]
     for world, way in worlds:

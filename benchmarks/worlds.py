@@ -16,8 +16,6 @@ Part = tuple[float, float, float]  # share, mean and spread of a part of a mixtu
 Draw = Callable[[Rng], tuple[Floats, Floats, list[Integers]]]
 """Members' scores, nonmembers', and columns that say whose a row is, members' rows first."""
 
-# --- one score a record -------------------------------------------------------------------------------------
-
 
 def shift(truth: float) -> float:
     """By how much members' normal scores are shifted at this advantage."""
@@ -37,9 +35,6 @@ def draw_mixture(rng: Rng, parts: tuple[Part, ...], n: int) -> Floats:
     shares, means, spreads = (np.array(column) for column in zip(*parts, strict=True))
     which = rng.choice(len(parts), n, p=shares)
     return rng.normal(means[which], spreads[which])
-
-
-# --- rows that come in clusters -----------------------------------------------------------------------------
 
 
 def equal(number: int, rows: int) -> Callable[[Rng], Integers]:
@@ -91,9 +86,6 @@ def crossed(records: int, models: int, likeness: tuple[float, float], truth: flo
         return score[member] + shift(truth), score[~member], labels if both else labels[:1]
 
     return draw
-
-
-# --- tables -------------------------------------------------------------------------------------------------
 
 
 def part(table: Table, which: Any) -> Table:

@@ -89,9 +89,6 @@ def table(document: Schema) -> str:
     return "\n".join([ABOUT, *lines])
 
 
-# --- operations ---------------------------------------------------------------------------------------------
-
-
 def _types(kinds: dict[str, str]) -> Iterator[str]:
     """Yield a line for each, and one for those of one name, but for its number, that say the same."""
     alike: dict[tuple[str, str], list[str]] = {}
@@ -120,8 +117,7 @@ def _operations(document: Schema) -> Iterator[str]:
             own = (_parameter(each["name"], each) for each in parameters if "$ref" not in each)
             yield from (f"  {line}" for line in _of_a_kind(own))
             for status, response in about["responses"].items():
-                shared = _end(response) if "$ref" in response else ""
-                found = document["components"]["responses"][shared] if shared else response
+                found = document["components"]["responses"].get(_end(response), response)
                 forms = _forms(found.get("content", {})) or ["nothing"]
                 as_usual = status == "202" and forms == [JOB] and PREFER in map(_end, parameters)
                 if PROBLEMS not in found and not as_usual:
@@ -134,11 +130,9 @@ def _operations(document: Schema) -> Iterator[str]:
 def _problems_of(document: Schema, about: Schema) -> tuple[str, ...]:
     """Return the problems of an operation."""
     shared = document["components"]["responses"]
-    names = {status: _end(each) if "$ref" in each else "" for status, each in about["responses"].items()}
+    responses = about["responses"].items()
     return tuple(
-        name or status
-        for status, name in names.items()
-        if PROBLEMS in (shared[name] if name else about["responses"][status])
+        _end(each) or status for status, each in responses if PROBLEMS in shared.get(_end(each), each)
     )
 
 
@@ -149,15 +143,17 @@ def _usual_problems(document: Schema) -> tuple[str, ...]:
 
 
 def _forms(content: Schema) -> list[str]:
-    forms = [
-        f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()
-    ]
+    kinds = {form: f" {_kind(each['schema'])}" if "schema" in each else "" for form, each in content.items()}
+    return _in_words([form + kind for form, kind in kinds.items()])
+
+
+def _in_words(texts: list[str], label: str = "") -> list[str]:
+    """Return texts, with a word for those that mostly come together."""
     for word, group in GROUPS.items():
-        for at in range(len(forms) - len(group) + 1):
-            if tuple(forms[at : at + len(group)]) == group:
-                forms[at : at + len(group)] = [word]
-                break
-    return forms
+        for at in range(len(texts) - len(group) + 1):
+            if label != word and tuple(texts[at : at + len(group)]) == group:
+                texts = [*texts[:at], word, *texts[at + len(group) :]]
+    return texts
 
 
 def _problems(document: Schema) -> Iterator[str]:
@@ -175,9 +171,6 @@ def _parameter(name: str, about: Schema) -> tuple[str, str]:
     return f"{name}{optional}{called}{where}", f"{_kind(about['schema'])}{_marked(about)}"
 
 
-# --- schemas ------------------------------------------------------------------------------------------------
-
-
 def _object(name: str, schemas: Schema) -> Iterator[str]:
     """Yield an object's fields, those of one type on a line."""
     schema = schemas[name]
@@ -190,11 +183,8 @@ def _object(name: str, schemas: Schema) -> Iterator[str]:
     yield from _listed("as below", as_below)
     kinds = ((field, _kind(each) + _marked(each)) for field, each in fields.items() if field not in as_below)
     yield from (f"  {line}" for line in _of_a_kind(kinds))
-    rules = [
-        *schema.get("allOf", ()),
-        {key: schema[key] for key in RULES if key in schema and key != "allOf"},
-    ]
-    for rule in filter(None, rules):
+    own_rule = {key: schema[key] for key in RULES if key in schema and key != "allOf"}
+    for rule in filter(None, (*schema.get("allOf", ()), own_rule)):
         yield from _listed("rule", [rule_of(rule)])
 
 
@@ -228,10 +218,8 @@ def rule_of(schema: Any) -> str:
             case "properties":
                 needed = schema.get("required", ())
                 fields = dict.fromkeys(needed, True) | value
-                named = (
-                    (name if name in needed else f"{name}?", rule_of(each)) for name, each in fields.items()
-                )
-                parts.append(f"{{{'; '.join(_of_a_kind(named))}}}")
+                rules = {name if name in needed else f"{name}?": rule_of(fields[name]) for name in fields}
+                parts.append(f"{{{'; '.join(_of_a_kind(rules.items()))}}}")
             case "then" | "else" | "required":
                 pass
             case _:
@@ -285,16 +273,9 @@ def _end(reference: Schema) -> str:
 
 
 def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
-    """Yield a list on as many lines as it takes, with a word for those that mostly come together."""
-    for word, group in GROUPS.items():
-        for at in range(len(words) - len(group) + 1):
-            if label != word and tuple(words[at : at + len(group)]) == group:
-                words = [*words[:at], word, *words[at + len(group) :]]
+    """Yield a list on as many lines as it takes."""
     if words:
-        yield from WRAPPER.wrap(f"  {label}: {separator.join(words)}")
-
-
-# --- the file -----------------------------------------------------------------------------------------------
+        yield from WRAPPER.wrap(f"  {label}: {separator.join(_in_words(words, label))}")
 
 
 def main(arguments: list[str]) -> int:

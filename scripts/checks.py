@@ -31,6 +31,8 @@ from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 COMMITS_SINCE, MOST_FILES = "2026-11-26T00:00:00Z", 30
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
 ONLINE = "MACE_AUDIT_ONLINE"
+INSTALLED = ("run", "build", "test", "sbom", "check")
+"""The requirement files of what `.venv` has."""
 
 PROGRAMS = """
 format: the code is laid out by ruff
@@ -104,9 +106,6 @@ def component() -> list[str]:
     return found
 
 
-# --- the set-up files ---------------------------------------------------------------------------------------
-
-
 def set_up() -> list[str]:
     """Check that pins are whole, hashed, free of addresses and as asked for, and that each has its reason."""
     found = []
@@ -134,9 +133,8 @@ def set_up() -> list[str]:
             matches = [str(pin.version) for pin in pins(group) if pin.name == name and pin.version]
             wrong = [each for each in matches if not asked.specifier.contains(each, prereleases=True)]
             if wrong or not matches:
-                found.append(
-                    f"{group}.txt: {asked} is asked for, {wrong or 'nothing'} is pinned: run scripts/lock"
-                )
+                pinned = wrong or "nothing"
+                found.append(f"{group}.txt: {asked} is asked for, {pinned} is pinned: run scripts/lock")
             if not re.search(rf"^\|\s*`{re.escape(name)}`", reasons, re.MULTILINE):
                 found.append(f"docs/dependencies.md: no line for {name}")
     return found
@@ -145,20 +143,12 @@ def set_up() -> list[str]:
 def commits() -> list[str]:
     """Check that a commit can be read: few files, or a change made by a script that its message shows."""
     options = [f"--since={COMMITS_SINCE}", "--format=%x00%h %B%x01", "--name-only"]
-    log = subprocess.run(
-        ["git", "log", "--no-merges", *options], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    found = []
-    for commit in log.stdout.split("\0")[1:]:
-        message, _, files = commit.partition("\1")
-        if len(files.strip().splitlines()) > MOST_FILES and "\n    " not in message:
-            found.append(
-                f"{message.splitlines()[0]}: more than {MOST_FILES} files, and no script in its message"
-            )
-    return found
-
-
-# --- what is installed --------------------------------------------------------------------------------------
+    command = ["git", "log", "--no-merges", *options]
+    log = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    commits = [commit.partition("\1") for commit in log.stdout.split("\0")[1:]]
+    long = [message for message, _, files in commits if len(files.strip().splitlines()) > MOST_FILES]
+    what = f"more than {MOST_FILES} files, and no script in its message"
+    return [f"{message.splitlines()[0]}: {what}" for message in long if "\n    " not in message]
 
 
 def installed() -> dict[str, Distribution]:
@@ -169,30 +159,18 @@ def installed() -> dict[str, Distribution]:
 
 def installed_as_pinned() -> list[str]:
     """Check that what is installed is what is pinned, at that version."""
-    pinned = {
-        (pin.name, str(pin.version)) for pin in pins("run", "build", "test", "sbom", "check") if pin.applies
-    }
-    here = {(name, distribution.version) for name, distribution in installed().items()}
-    return [
-        *(
-            f"{name} {version} is installed, but no requirement file pins that"
-            for name, version in sorted(here - pinned)
-        ),
-        *(f"{name} {version} is pinned, but not installed" for name, version in sorted(pinned - here)),
-    ]
+    pinned = {f"{pin.name} {pin.version}" for pin in pins(*INSTALLED) if pin.applies}
+    here = {f"{name} {distribution.version}" for name, distribution in installed().items()}
+    found = [f"{each} is installed, but no requirement file pins that" for each in sorted(here - pinned)]
+    return found + [f"{each} is pinned, but not installed" for each in sorted(pinned - here)]
 
 
 def accepted_licences() -> list[str]:
     """Check that each distribution's licence, by its own metadata, is one we accept for the part it plays."""
     runtime = {pin.name for pin in pins(*EXTRAS)}
-    lines = [
-        licences.complaint(name, licences.licences_of(it), name in runtime)
-        for name, it in installed().items()
-    ]
-    lines += [
-        licences.complaint(name, [it["licence"]], ships=True) for name, it in sbom.npm_packages().items()
-    ]
-    return [line for line in lines if line]
+    parts = [(name, licences.licences_of(it), name in runtime) for name, it in installed().items()]
+    parts += [(name, [it["licence"]], True) for name, it in sbom.npm_packages().items()]
+    return list(filter(None, starmap(licences.complaint, parts)))
 
 
 def advisories() -> list[str]:
@@ -209,21 +187,15 @@ def advisories() -> list[str]:
             return failed
     options = ["--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
     found = []
-    for name in ("run", "build", "test", "sbom", "check"):
+    for name in INSTALLED:
         said = said_by([home / "bin" / "pip-audit", *options, "-r", REQUIREMENTS / f"{name}.txt"])
         found += [f"{name}.txt:", *said] if said else []
     return found
 
 
-# --- the list -----------------------------------------------------------------------------------------------
-
 STEPS = (
     *starmap(program, re.findall(r"^(\S+): (.*)\n +(.*)$", PROGRAMS, re.MULTILINE)),
-    Step(
-        "container",
-        "Dockerfile, compose.yaml, manifest and dashboard are as they should be",
-        container.complaints,
-    ),
+    Step("container", "Dockerfile, compose.yaml, manifest and dashboard are right", container.complaints),
     Step("component", "the component keeps to the schema of GitLab's", component),
     Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),

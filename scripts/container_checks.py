@@ -48,24 +48,21 @@ def image() -> Iterator[str]:
     yield from (f"copies {name}, which is not there" for name in sources if not (ROOT / name).exists())
     out = [name for name in sources if not any(fnmatch(name, pattern) for pattern in admitted)]
     yield from (f"copies {name}, which .dockerignore keeps out" for name in out)
-    yield from (
-        f".dockerignore admits {name}, which is not copied" for name in admitted if name not in sources
-    )
+    unused = [name for name in admitted if name not in sources]
+    yield from (f".dockerignore admits {name}, which is not copied" for name in unused)
 
 
 def compose() -> Iterator[str]:
     """compose.yaml, and the files that it mounts."""
     found = yaml.safe_load(text("compose.yaml"))
     yield from compose_faults(found)
-    volumes = [
-        (name, each) for name, service in found["services"].items() for each in service.get("volumes", ())
-    ]
-    for name, volume in volumes:
-        source, _, mode = volume.partition(":")
-        if source.startswith(".") and not (ROOT / source).exists():
-            yield f"{name}: mounts {source}, which is not there"
-        if source.startswith(".") and not mode.endswith(":ro"):
-            yield f"{name}: may write to {source}"
+    for name, service in found["services"].items():
+        volumes = [volume.partition(":") for volume in service.get("volumes", ()) if volume.startswith(".")]
+        for source, _, mode in volumes:
+            if not (ROOT / source).exists():
+                yield f"{name}: mounts {source}, which is not there"
+            if not mode.endswith(":ro"):
+                yield f"{name}: may write to {source}"
 
 
 def dashboard() -> Iterator[str]:

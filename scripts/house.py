@@ -12,17 +12,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "estimators", "macekit")
+FOLDERS = ("audits/", "runs/", "theory/")
 WINGS = (
-    "estimators/audits/",
-    "estimators/runs/",
-    "estimators/theory/",
-    "macekit/audits/",
-    "macekit/engines/",
-    "macekit/imports/",
-    "macekit/mlflow",
-    "macekit/questions/audits/",
-    "macekit/questions/runs/",
-    "macekit/questions/theory/",
+    *(f"{package}/{folder}" for package in ("estimators", "macekit/questions") for folder in FOLDERS),
+    *("macekit/audits/", "macekit/engines/", "macekit/imports/", "macekit/mlflow"),
 )
 MADE = re.compile(r"^<!-- python -m benchmarks table .*-->\n+(?:\|.*\n)+", re.MULTILINE)
 """A table of docs that a command makes."""
@@ -33,10 +26,8 @@ LONG = 400
 
 def kept(*patterns: str) -> list[str]:
     """Files of the tree that git keeps."""
-    listed = subprocess.run(
-        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    listed = subprocess.check_output(["git", "ls-files", *patterns], cwd=ROOT, text=True)
+    return [name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
 def texts(names: Iterable[str]) -> dict[str, str]:
@@ -69,17 +60,15 @@ def measures() -> dict[str, int]:
         "lines of the wings": lines(wings),
         "lines of core and wings": lines(product),
         "files of core and wings": len(product),
-        "files in no folder of estimators": sum(
-            name.count("/") == 1 for name in product if name.startswith("estimators/")
+        "files in no folder of estimators": len(
+            [name for name in product if name.rpartition("/")[0] == "estimators"]
         ),
         f"modules above {LONG} lines": sum(text.count("\n") > LONG for text in product.values()),
         "import contracts": len(contracts),
         "imports of a wing that the core is allowed": sum(
             len(each.get("ignore_imports", ())) for each in contracts if each["type"] == "layers"
         ),
-        "files of a new question, its mathematics among them": len(
-            re.findall(r"^\d\. ", recipe, re.MULTILINE)
-        ),
+        "files of a new question, its mathematics among them": len(re.findall(r"(?m)^\d\. ", recipe)),
         "lines of tests": lines(texts(kept("tests/**.py"))),
         "lines of benchmarks": lines(texts(kept("benchmarks/**.py"))),
         "lines of scripts": lines(texts(kept("scripts/*"))),

@@ -15,22 +15,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE = "mace:0.1.0"
 """As compose.yaml calls it."""
-
 BASE = "mace-base:trixie"
 SUITE, PACKAGES = "trixie", "python3,python3-venv,ca-certificates"
 """The Debian of the Dockerfile's own base, and what that adds to it."""
-
 MOST = 600
 """MB that the image may have."""
-
 PATIENCE = 120.0
+JSON = "application/json"
 KEY = "0123456789abcdef"
 SBOM = "/opt/mace/sbom.cdx.json"
 HARDENED = (
@@ -103,9 +101,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-# --- an engine, an image --------------------------------------------------------------------------------------
-
-
 @contextmanager
 def engine() -> Iterator[list[str]]:
     """The engine that is there, or one of our own while this lasts; options for a build that needs the network."""
@@ -160,22 +155,11 @@ def bootstrapped(scratch: Path) -> str:
     archive = scratch / "base.tar"
     left_out = ("share/doc", "share/locale", "share/man")
     bare = [f"--dpkgopt=path-exclude=/usr/{name}/*" for name in left_out]
-    command = [
-        "mmdebstrap",
-        "--quiet",
-        "--variant=minbase",
-        f"--include={PACKAGES}",
-        *bare,
-        SUITE,
-        str(archive),
-    ]
-    shown(*command, what="base made")
+    options = ("--quiet", "--variant=minbase", f"--include={PACKAGES}", *bare)
+    shown("mmdebstrap", *options, SUITE, str(archive), what="base made")
     path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     output("docker", "import", f"--change={path}", str(archive), BASE)
     return BASE
-
-
-# --- what it must do ------------------------------------------------------------------------------------------
 
 
 def refuses_strangers() -> None:
@@ -259,31 +243,23 @@ def outlives_a_request_that_takes_too_much() -> None:
         with timed("ready again"):
             until(lambda: asked(port, "/readyz")[0] == 200, "a service that is ready")
         small_one = json.dumps({"members": list(range(40)), "nonmembers": list(range(9, 49))})
-        expect(
-            "an answer afterwards",
-            asked(port, "/v1/advantage", small_one, Authorization=f"Bearer {KEY}")[0],
-            200,
-        )
+        afterwards = asked(port, "/v1/advantage", small_one, Authorization=f"Bearer {KEY}")
+        expect("an answer afterwards", afterwards[0], 200)
     finally:
         output("docker", "rm", "--force", name)
 
 
-# --- asking ---------------------------------------------------------------------------------------------------
-
-
-def asked(
-    port: int, path: str, body: str = "", kind: str = "application/json", **headers: str
-) -> tuple[int, str]:
+def asked(port: int, path: str, body: str = "", kind: str = JSON, **headers: str) -> tuple[int, str]:
     """Status and text of an answer; 0 and why, if there is none."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    try:
-        connection.request("POST" if body else "GET", path, body or None, {"Content-Type": kind, **headers})
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-    except (OSError, http.client.HTTPException) as error:
-        return 0, str(error)
-    finally:
-        connection.close()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+        try:
+            connection.request(
+                "POST" if body else "GET", path, body or None, {"Content-Type": kind, **headers}
+            )
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            return 0, str(error)
 
 
 def container() -> str:

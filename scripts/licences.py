@@ -46,11 +46,8 @@ def licences_of(distribution: Distribution) -> list[str]:
     names = [str(each).split(" :: ") for each in metadata.get_all("Classifier") or ()]
     if classifiers := [spdx(words[-1]) for words in names if words[0] == "License"]:
         return [" AND ".join(classifiers)]  # several together hold together
-    texts = [
-        spdx(line)
-        for text in metadata.get_all("License") or ()
-        for line in str(text).strip().splitlines()[:1]
-    ]
+    lines = [str(text).strip().partition("\n")[0] for text in metadata.get_all("License") or ()]
+    texts = [spdx(line) for line in lines if line]
     by_hand = READ_BY_HAND.get(canonicalize_name(distribution.name))
     return texts or ([by_hand] if by_hand else [])
 

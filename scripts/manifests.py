@@ -76,9 +76,6 @@ def those(faults: Mapping[str, Any]) -> Iterator[str]:
     return (fault for fault, there in faults.items() if there)
 
 
-# --- Dockerfile -----------------------------------------------------------------------------------------------
-
-
 Stage = list[dict[str, Any]]
 
 
@@ -152,9 +149,6 @@ def _final_faults(stage: Stage, text: str, version: str) -> Iterator[str]:
     yield from unlike(dict(parser.envs), ENV, "ENV")
 
 
-# --- sizes and times ------------------------------------------------------------------------------------------
-
-
 def bytes_of(size: str) -> int:
     """Bytes of a size as Compose (64m, 1g) and Kubernetes (64Mi, 2Gi) write it."""
     if (found := re.fullmatch(r"(\d+)([kmg]?)(?:i|b)?", size.strip().lower())) is None:
@@ -164,9 +158,8 @@ def bytes_of(size: str) -> int:
 
 def seconds_of(duration: str) -> float:
     """Seconds of a duration of seconds and minutes: 40s, 1m30s."""
-    return sum(
-        float(number) * {"m": 60, "s": 1}[unit] for number, unit in re.findall(r"(\d+)(m|s)", duration)
-    )
+    parts = re.findall(r"(\d+)(m|s)", duration)
+    return sum(float(number) * {"m": 60, "s": 1}[unit] for number, unit in parts)
 
 
 def memory_needed(environment: Mapping[str, str], temporary: int) -> int:
@@ -178,9 +171,6 @@ def memory_needed(environment: Mapping[str, str], temporary: int) -> int:
     names = ("WORKERS", "MEMORY_LIMIT", "SPOOL_LIMIT")
     workers, memory, spool = (int(environment[f"MACE_{name}"]) for name in names)
     return ITSELF + spool + 2 * workers * memory + temporary
-
-
-# --- compose.yaml ---------------------------------------------------------------------------------------------
 
 
 def compose_faults(compose: Mapping[str, Any]) -> Iterator[str]:
@@ -212,9 +202,6 @@ def compose_faults(compose: Mapping[str, Any]) -> Iterator[str]:
         f"mace: stop_grace_period is less than MACE_DRAIN_LIMIT and {AFTER_DRAIN} s":
             seconds_of(mace["stop_grace_period"]) < drained,
     })  # fmt: skip
-
-
-# --- Kubernetes -----------------------------------------------------------------------------------------------
 
 
 def kubernetes_faults(documents: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -275,9 +262,8 @@ def _setting_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Ite
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
     folder, store = (given.get(f"MACE_{name}_FILE", "").rpartition("/")[0] for name in ("API_KEY", "STORE"))
-    drained = (
-        container["lifecycle"]["preStop"]["sleep"]["seconds"] + float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN
-    )
+    sleep = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    drained = sleep + float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN
     scratch = volumes.get(mounts.get("/tmp", ""), {}).get("emptyDir", {})
     needed = memory_needed(given, bytes_of(scratch.get("sizeLimit", "0")))
     yield from those({

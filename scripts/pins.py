@@ -16,13 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements"
 PROJECT = "macekit"
 
-EXTRAS = {
-    "run": ("learned", "report", "serve"),
-    "accounting": ("accounting",),
-    "replicas": ("replicas",),
-    "neighbours": ("neighbours",),
-    "otel": ("otel",),
-}
+EXTRAS: dict[str, tuple[str, ...]] = {"run": ("learned", "report", "serve")}
+EXTRAS |= {name: (name,) for name in ("accounting", "replicas", "neighbours", "otel")}
 """The requirement files of what runs, and the extras of ours that each of them pins; `run` has those of `all`."""
 
 

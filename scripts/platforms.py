@@ -25,15 +25,8 @@ def complaint(place: tuple[str, str, str]) -> str | None:
     """What uv says of a Python and a platform on which no set of wheels fits; None if one does."""
     python, platform, extra = place
     where = [f"--python-version={python}", f"--python-platform={platform}", *([extra] if extra else [])]
-    command = [
-        str(Path(sys.executable).parent / "uv"),
-        "pip",
-        "compile",
-        "pyproject.toml",
-        "--no-config",
-        "--quiet",
-    ]
-    command += ["--only-binary=:all:", *where]
+    command = [str(Path(sys.executable).parent / "uv"), "pip", "compile", "pyproject.toml"]
+    command += ["--no-config", "--quiet", "--only-binary=:all:", *where]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return f"{' '.join(where)}: {done.stderr.strip()}" if done.returncode else None
 

@@ -44,17 +44,13 @@ def document(groups: tuple[str, ...], prefix: Path) -> Json:
         raise Incomplete("\n".join(sorted(complaints)))
     bill["metadata"]["component"] |= {"purl": root, "version": project()["version"]}
     found: dict[str, Json] = {canonicalize_name(part["name"]): part for part in bill["components"]}
-    refs = {
-        each["bom-ref"]: each.get("purl", "") for each in (bill["metadata"]["component"], *bill["components"])
-    }
+    every = (bill["metadata"]["component"], *bill["components"])
+    refs = {each["bom-ref"]: each.get("purl", "") for each in every}
     bill["metadata"]["component"]["bom-ref"] = root
 
     kept = {root, *(found[name]["purl"] for name in parts)}
-    needs = {
-        refs[each["ref"]]: {refs[other] for other in each.get("dependsOn", ())} & kept
-        for each in bill["dependencies"]
-        if refs[each["ref"]] in kept
-    }
+    needs = {refs[each["ref"]]: each.get("dependsOn", ()) for each in bill["dependencies"]}
+    needs = {purl: {refs[other] for other in others} & kept for purl, others in needs.items() if purl in kept}
     if idle := sorted(kept - reached(root, needs)):
         raise Incomplete("\n".join(f"{purl} is pinned, but nothing requires it" for purl in idle))
 

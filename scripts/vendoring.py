@@ -56,20 +56,12 @@ def fetch(package: str, licence: str, files: list[str], scratch: Path) -> dict[s
         raise SystemExit(f"assets: {package} is now {said}, it was {licence}")
     shutil.rmtree(shelf, ignore_errors=True)
     shelf.mkdir(parents=True)
-    entries = {Path(file).name: place(source / file, shelf) for file in files}
-    return {
-        "version": about["version"],
-        "licence": licence,
-        "integrity": about["integrity"],
-        "files": entries,
-    }
-
-
-def place(file: Path, shelf: Path) -> dict[str, str]:
-    """Copy one file; return what the manifest says about it."""
-    data = file.read_bytes()
-    (shelf / file.name).write_bytes(data)
-    return {"sha256": hashlib.sha256(data).hexdigest()}
+    entries = {}
+    for file in files:
+        copy = Path(shutil.copyfile(source / file, shelf / Path(file).name))
+        entries[copy.name] = {"sha256": hashlib.sha256(copy.read_bytes()).hexdigest()}
+    about |= {"licence": licence, "files": entries}
+    return {name: about[name] for name in ("version", "licence", "integrity", "files")}
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ ALPHA = 0.025
 EPSILON_ALPHA = 0.05
 NOISE = 1e-6
 MANY = 8000  # records of a side from which on a world has a quarter of the runs
-
 FEW = 20  # runs below which a tool is too slow to be asked again and again
 
 
@@ -60,10 +59,8 @@ class Judgement:
 
     @property
     def beyond(self) -> tuple[bool, ...]:
-        return tuple(
-            misses is not None and misses > most_misses(self.runs, alpha)
-            for misses, alpha in zip(self.misses, (ALPHA, ALPHA, ALPHA, EPSILON_ALPHA), strict=True)
-        )
+        levels = zip(self.misses, (ALPHA, ALPHA, ALPHA, EPSILON_ALPHA), strict=True)
+        return tuple(each is not None and each > most_misses(self.runs, alpha) for each, alpha in levels)
 
 
 def judge(tool: str, place: int, share: float) -> Judgement | str:

@@ -38,15 +38,14 @@ def tools(run: Run):
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     asked = run.tools.split(",")
     try:
-        for tool in asked:
-            adapter(tool)
+        names = {tool: adapter(tool).NAME for tool in asked}
     except Broken as error:
         raise Refused(f"--tools: {error}") from None
     there = [tool for tool in asked if tool not in MODULES or find_spec(MODULES[tool])]
     places = [place for place, world in enumerate(WORLDS) if run.worlds in world.name]
     if not places:
-        names = ", ".join(sorted({world.name for world in WORLDS}))
-        raise Refused(f"--worlds: none is called so; there are {names}")
+        known = ", ".join(sorted({world.name for world in WORLDS}))
+        raise Refused(f"--worlds: none is called so; there are {known}")
     places = run.few([each for each in places if not run.quick or max(WORLDS[each].sizes) <= 1000], 8)
     plan = list(product(there, places))
     results = dict(zip(plan, run.map(partial(said, share=run.share), plan), strict=True))
@@ -59,18 +58,18 @@ def tools(run: Run):
         of_tool = [(WORLDS[place], results[tool, place]) for place in places]
         answered = [pair for pair in of_tool if isinstance(pair[1], Judgement)]
         if answered:
-            yield f"{adapter(tool).NAME} | {len(answered)} of {len(places)} | {' | '.join(row(answered))}"
+            yield f"{names[tool]} | {len(answered)} of {len(places)} | {' | '.join(row(answered))}"
     for each in results.values():
         if isinstance(each, str) and each.startswith("broken"):
             yield Note(each)
     yield Title("worlds")
-    yield f"world | sides | prior | truth | {' | '.join(adapter(tool).NAME for tool in there)}"
+    yield f"world | sides | prior | truth | {' | '.join(names[tool] for tool in there)}"
     for place in places:
         world = WORLDS[place]
         cells = " | ".join(cell(world, results[tool, place]) for tool in there)
         yield f"{world.name} | {world.sizes[0]}:{world.sizes[1]} | {world.prior:g} | {world.truth:.3f} | {cells}"
     for tool in sorted(set(asked) - set(there)):
-        yield Note(f"{adapter(tool).NAME}: not asked; pip install {adapter(tool).NEEDS}")
+        yield Note(f"{names[tool]}: not asked; pip install {adapter(tool).NEEDS}")
 
 
 def row(answered: list[tuple[World, Judgement]]) -> list[str]:

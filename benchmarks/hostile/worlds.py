@@ -12,6 +12,7 @@ from benchmarks.worlds import Draw as ClusterDraw
 from benchmarks.worlds import Floats, Part, Rng, copies, crossed, draw_mixture, equal, people, shift
 
 Sides = tuple[Column, Column]
+Sizes = tuple[int, int]
 Draw = Callable[[Rng, int, int], Sides]
 
 GRID = np.linspace(-12.0, 33.0, 90_001)
@@ -86,12 +87,7 @@ class World:
 
 
 def independent(
-    name: str,
-    laws: Laws,
-    draw: Draw,
-    sizes: tuple[int, int],
-    prior: float = 0.5,
-    epsilon: float | None = None,
+    name: str, laws: Laws, draw: Draw, sizes: Sizes, prior: float = 0.5, epsilon: float | None = None
 ) -> World:
     """Records of each side drawn one by one."""
 
@@ -101,9 +97,10 @@ def independent(
     return World(name, sizes, prior, laws, laws.epsilon() if epsilon is None else epsilon, question)
 
 
-def mixture_cdf(parts: Iterable[Part], at: Floats) -> Floats:
-    """Distribution function of a mixture of normal laws."""
-    return np.asarray(sum(share * ndtr((at - mean) / spread) for share, mean, spread in parts))
+def in_cells(cuts: Floats, parts: Iterable[Part]) -> Floats:
+    """The mass of a mixture of normal laws between cuts."""
+    below = sum(share * ndtr((cuts - mean) / spread) for share, mean, spread in parts)
+    return np.diff(below, prepend=0.0, append=1.0)
 
 
 STANDARD: tuple[Part, ...] = ((1.0, 0.0, 1.0),)
@@ -111,7 +108,7 @@ STANDARD: tuple[Part, ...] = ((1.0, 0.0, 1.0),)
 
 def normals(name: str, members: tuple[Part, ...], sizes: tuple[int, int], prior: float = 0.5) -> World:
     """A mixture of normal laws beside a standard normal one; if they differ, their ratio has no largest value."""
-    sides = [np.diff(mixture_cdf(parts, GRID), prepend=0.0, append=1.0) for parts in (members, STANDARD)]
+    sides = [in_cells(GRID, parts) for parts in (members, STANDARD)]
     points = np.concatenate([[GRID[0] - 1.0], (GRID[1:] + GRID[:-1]) / 2.0, [GRID[-1] + 1.0]])
 
     def draw(rng: Rng, n: int, m: int) -> Sides:
@@ -125,7 +122,7 @@ def ties(name: str, by: float, step: float, sizes: tuple[int, int]) -> World:
     """Shifted normal scores, rounded to a multiple of the step."""
     values = np.arange(-20, 21 + int(by / step)) * step
     edges = (values[1:] + values[:-1]) / 2.0
-    sides = [np.diff(ndtr(edges - mean), prepend=0.0, append=1.0) for mean in (by, 0.0)]
+    sides = [in_cells(edges, shifted(mean)) for mean in (by, 0.0)]
 
     def draw(rng: Rng, n: int, m: int) -> Sides:
         steps = [np.round(side / step) for side in (rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m))]

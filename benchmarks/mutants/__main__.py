@@ -12,19 +12,12 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def main() -> None:
-    """Do one step."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
     parser.add_argument("step", choices=("map", "run", "draw"))
     parser.add_argument("--tree", type=Path, help="a clone with its own .venv, which is broken and mended")
-    parser.add_argument(
-        "--map", type=Path, default=Path("mutants-map.json"), help="which test enters which function"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("mutants-outcomes.jsonl"), help="one line a fault"
-    )
-    parser.add_argument(
-        "--part", default="0/1", help="i/n: every n-th fault, from the i-th, for several trees"
-    )
+    parser.add_argument("--map", type=Path, default=Path("mutants-map.json"), help="which test enters what")
+    parser.add_argument("--output", type=Path, default=Path("mutants-outcomes.jsonl"), help="a line a fault")
+    parser.add_argument("--part", default="0/1", help="i/n: every n-th fault, from the i-th")
     parser.epilog = "What stands behind -- goes to pytest: -- --fast, say."
     own, _, of_pytest = " ".join(sys.argv[1:]).partition(" -- ")
     asked, arguments = parser.parse_args(own.split()), of_pytest.split()

@@ -42,9 +42,15 @@ class Function:
     def label(self) -> str:
         return f"{self.path}:{self.name}"
 
+    def parts_of(self, text: str) -> tuple[str, str, str]:
+        """Of its file's text: what stands before it, itself, and what stands behind it."""
+        lines = text.splitlines(keepends=True)
+        ends = (0, self.first - 1), (self.first - 1, self.last), (self.last, None)
+        before, inside, after = ("".join(lines[start:end]) for start, end in ends)
+        return before, inside, after
+
 
 def load(path: Path = LIST) -> list[Fault]:
-    """The faults that are kept."""
     return [Fault(**entry) for entry in json.loads(path.read_text())]
 
 
@@ -55,9 +61,8 @@ def save(faults: list[Fault], path: Path = LIST) -> None:
 
 def files(tree: Path) -> list[str]:
     """The product's modules, as paths below a tree."""
-    return sorted(
-        str(path.relative_to(tree)) for package in PACKAGES for path in (tree / package).rglob("*.py")
-    )
+    every = (path for package in PACKAGES for path in (tree / package).rglob("*.py"))
+    return sorted(str(path.relative_to(tree)) for path in every)
 
 
 def functions(path: str, text: str) -> Iterator[Function]:
@@ -84,13 +89,8 @@ def places(fault: Fault, tree: Path) -> list[Function]:
 
     def named(file: str) -> list[Function]:
         text = (tree / file).read_text()
-        lines = text.splitlines(keepends=True)
-        return [
-            function
-            for function in functions(file, text)
-            if function.name == name
-            and "".join(lines[function.first - 1 : function.last]).count(fault.old) > fault.nth
-        ]
+        of_name = [function for function in functions(file, text) if function.name == name]
+        return [each for each in of_name if each.parts_of(text)[1].count(fault.old) > fault.nth]
 
     if (tree / path).exists() and (here := named(path)):
         return here
@@ -99,17 +99,10 @@ def places(fault: Fault, tree: Path) -> list[Function]:
 
 def broken(fault: Fault, tree: Path) -> tuple[Function, str]:
     """The function that a fault means, and its file's text with the fault in it."""
-    match places(fault, tree):
-        case [function]:
-            pass
-        case found:
-            raise LookupError(f"{fault.name}: {len(found)} functions {fault.function} hold {fault.old!r}")
-    lines = (tree / function.path).read_text().splitlines(keepends=True)
-    before, inside, after = (
-        "".join(lines[: function.first - 1]),
-        "".join(lines[function.first - 1 : function.last]),
-        "".join(lines[function.last :]),
-    )
+    if len(found := places(fault, tree)) != 1:
+        raise LookupError(f"{fault.name}: {len(found)} functions {fault.function} hold {fault.old!r}")
+    function = found[0]
+    before, inside, after = function.parts_of((tree / function.path).read_text())
     pieces = inside.split(fault.old)
     changed = fault.old.join(pieces[: fault.nth + 1]) + fault.new + fault.old.join(pieces[fault.nth + 1 :])
     text = before + changed + after

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.mutants import faults, watch
 from benchmarks.mutants.faults import Fault, Function
@@ -23,7 +24,6 @@ STAGES = (12.0, 60.0)
 """Seconds of tests after which it is looked whether one failed; the last is the budget of a fault."""
 NO_TESTS = 5
 """Pytest's exit status where every test was left out."""
-
 BEFORE = Path(__file__).parent / "outcomes" / "suite.jsonl"
 """Which test found each fault the last time: it is asked first."""
 
@@ -40,14 +40,10 @@ class Outcome:
     """Whether every test that enters the function was run, or one failed before."""
 
 
-def run(
-    tree: Path, of_tree: Map, chosen: Sequence[Fault], output: Path, arguments: Sequence[str] = ()
-) -> None:
+def run(tree: Path, of_tree: Map, chosen: Sequence[Fault], output: Path, arguments: Sequence[str]) -> None:
     """Try faults that have no outcome yet, and write each outcome as it comes."""
     done = {outcome.fault for outcome in outcomes(output)}
-    for fault in chosen:
-        if fault.name in done:
-            continue
+    for fault in (each for each in chosen if each.name not in done):
         outcome = attempt(tree, of_tree, fault, arguments)
         with output.open("a") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
@@ -55,7 +51,6 @@ def run(
 
 
 def outcomes(path: Path) -> list[Outcome]:
-    """What was written so far."""
     lines = path.read_text().splitlines() if path.exists() else []
     return [Outcome(**json.loads(line)) for line in lines]
 
@@ -77,9 +72,8 @@ def attempt(tree: Path, of_tree: Map, fault: Fault, arguments: Sequence[str]) ->
                 break
     finally:
         path.write_text(whole)
-    return Outcome(
-        fault.name, found, round(time.perf_counter() - began, 1), len(tests), found is not None or complete
-    )
+    seconds = round(time.perf_counter() - began, 1)
+    return Outcome(fault.name, found, seconds, len(tests), found is not None or complete)
 
 
 def near(function: Function, tests: Sequence[Test]) -> list[Test]:
@@ -129,15 +123,9 @@ def failures(tree: Path, tests: Sequence[Test], arguments: Sequence[str] = ()) -
     with tempfile.NamedTemporaryFile("w+") as chosen, tempfile.TemporaryFile("w+") as printed:
         chosen.write("\n".join(names))
         chosen.flush()
-        process = subprocess.Popen(
-            command,
-            cwd=tree,
-            env=os.environ | {"CHOSEN_TESTS": chosen.name},
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-        )
+        files: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": printed, "stderr": subprocess.STDOUT}
+        names_chosen = os.environ | {"CHOSEN_TESTS": chosen.name}
+        process = subprocess.Popen(command, cwd=tree, env=names_chosen, **files, process_group=0)
         try:
             status = process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -148,9 +136,8 @@ def failures(tree: Path, tests: Sequence[Test], arguments: Sequence[str] = ()) -
         lines = printed.read().splitlines()
     if status in (0, NO_TESTS):
         return []
-    failed = [
-        line.split(" ", 1)[1].split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))
-    ]
+    bad = (line for line in lines if line.startswith(("FAILED ", "ERROR ")))
+    failed = [line.split(" ", 1)[1].split(" - ")[0] for line in bad]
     return failed or [f"pytest ended with {status}: {' '.join(lines[-1:])}"]
 
 

@@ -23,15 +23,12 @@ def draw(tree: Path, how_many: int) -> list[Fault]:
     """Draw faults from the whole product: a function by the lines it has, then one of its places."""
     chosen: list[Fault] = []
     random_numbers = random.Random(SEED)
-    everything = [
-        function
-        for path in faults.files(tree)
-        for function in faults.functions(path, (tree / path).read_text())
-    ]
+    texts = {path: (tree / path).read_text() for path in faults.files(tree)}
+    everything = [each for path, text in texts.items() for each in faults.functions(path, text)]
     lengths = [function.last - function.first + 1 for function in everything]
     while len(chosen) < how_many:
         [function] = random_numbers.choices(everything, lengths)
-        candidates = list(changes(function, (tree / function.path).read_text()))
+        candidates = list(changes(function, texts[function.path]))
         if not candidates or any(function.label == fault.function for fault in chosen):
             continue
         kind, old, new, nth = random_numbers.choice(candidates)
@@ -56,10 +53,9 @@ def changes(function: Function, text: str) -> Iterator[tuple[str, str, str, int]
         begin = sum(len(line) for line in lines[function.first - 1 : node.lineno - 1])
         column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
         replaced = ast.unparse(new)
-        whole = (
-            f"({replaced})" if isinstance(node, ast.expr) and not isinstance(node, ast.Constant) else replaced
-        )
-        yield kind, old, whole, inside[: begin + column].count(old)
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
+            replaced = f"({replaced})"
+        yield kind, old, replaced, inside[: begin + column].count(old)
 
     for node in nodes(function.node):
         match node:

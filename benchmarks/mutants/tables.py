@@ -17,34 +17,27 @@ OUTCOMES = Path(__file__).with_name("outcomes")
 
 
 def known(suite: str) -> dict[str, Outcome]:
-    """What became of each fault."""
     return {each.fault: each for each in outcomes(OUTCOMES / f"{suite}.jsonl")}
 
 
-def made(fault: Fault) -> str:
-    """Whether a fault was written by somebody or drawn from the syntax tree."""
-    return "drawn" if fault.name.startswith("drawn-") else "written"
-
-
-def package(fault: Fault) -> str:
-    """The package that a fault stands in."""
-    return fault.function.partition("/")[0]
+GROUPS: tuple[Callable[[Fault], str], ...] = (
+    lambda fault: "all",
+    lambda fault: "drawn" if fault.name.startswith("drawn-") else "written",
+    lambda fault: fault.function.partition("/")[0],
+    lambda fault: fault.kind,
+)
+"""All together; written by somebody or drawn from the syntax tree; by package; by kind."""
 
 
 @table
 def found(run: Run):
-    """A row for each kind of fault: how many there are, and how many are found."""
     yield "faults | number | found by the suite | by its quick part"
-    suite, quick, kept = known("suite"), known("quick"), faults.load()
-    groups: list[Callable[[Fault], str]] = [lambda fault: "all", made, package, lambda fault: fault.kind]
-    for group in groups:
-        for name in sorted({group(fault) for fault in kept}):
-            of = [fault.name for fault in kept if group(fault) == name]
-            counts = [
-                sum(each in there and there[each].found_by is not None for each in of)
-                for there in (suite, quick)
-            ]
-            yield " | ".join([name, f"{len(of)}", *map(str, counts)])
+    kept, every = faults.load(), [known("suite").values(), known("quick").values()]
+    seen = [{each.fault for each in outcomes if each.found_by is not None} for outcomes in every]
+    for group in GROUPS:
+        for name in sorted(set(map(group, kept))):
+            of = {fault.name for fault in kept if group(fault) == name}
+            yield f"{name} | {len(of)} | {len(of & seen[0])} | {len(of & seen[1])}"
 
 
 @table

@@ -47,7 +47,6 @@ class Map:
 
 
 def load(path: Path) -> Map:
-    """A map that was written."""
     kept = json.loads(path.read_text())
     return Map(kept["functions"], [Test(name, seconds, frozenset(of)) for name, seconds, of in kept["tests"]])
 
@@ -92,10 +91,7 @@ def compile_copies(tree: Path, folder: Path) -> list[str]:
     for path in faults.files(tree):
         text = (tree / path).read_text()
         module = ast.parse(text)
-        nodes = {
-            (function.node.lineno, function.node.col_offset): function
-            for function in faults.functions(path, text)
-        }
+        nodes = {(each.node.lineno, each.node.col_offset): each for each in faults.functions(path, text)}
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 mark = ast.parse(f"__marks__[{len(labels)}] = 1").body[0]

@@ -342,6 +342,10 @@ def anything_between(lower: float, upper: float) -> str:
     return f"anything from {low} to {at_most(upper)}" if np.isfinite(upper) else f"anything from {low} on"
 
 
+MORE = 1.1
+"""Times as many records as were sent, at least, where these do not settle it."""
+
+
 def what_settles(records: int | None, n_sent: int, what: str = "it") -> str:
     """How many records would settle what is open, and how many there are."""
     if records is None:
@@ -352,7 +356,8 @@ def what_settles(records: int | None, n_sent: int, what: str = "it") -> str:
 def records_needed(estimate: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
     """Records expected to bring the near end across the threshold; None if in practice no number of them does.
 
-    Half-widths shrink as N^-rate, so N ((U - point)/(threshold - point))^(1/rate) are enough.
+    Half-widths shrink as N^-rate, so N ((U - point)/(threshold - point))^(1/rate) are enough; at least a tenth more
+    than what did not settle it.
     """
     value = estimate.lower if estimate.value is None else estimate.value
     gap = threshold - value
@@ -360,7 +365,7 @@ def records_needed(estimate: Estimate, threshold: float, records: int, rate: flo
         return None
     reach = estimate.upper - value if gap > 0 else value - estimate.lower
     times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
-    total = records * times ** (1.0 / rate)
+    total = records * max(times ** (1.0 / rate), MORE)
     return int(np.ceil(total)) if total <= most_records(records) else None
 
 

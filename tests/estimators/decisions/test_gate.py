@@ -62,6 +62,15 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
     assert beside.limits[0].estimate.lower == third.lower
 
 
+def test_what_did_not_settle_a_limit_is_not_said_to_settle_it() -> None:
+    """At a limit of 0 a lower end of 0 is open, as far from the estimate as the limit is."""
+    rng = np.random.default_rng(0)
+    for n in (100, 400):
+        for _ in range(10):
+            result = judge(Scores.of(*rng.normal([[0.2], [0.0]], 1.0, (2, n))), [MaxAdvantage(0.0)])
+            assert result.records_needed is None or result.records_needed >= 1.1 * 2 * n
+
+
 def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
     result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
