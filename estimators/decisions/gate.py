@@ -248,9 +248,9 @@ def judge(
     of_parts = (odd for some in (results, own) for each in some for odd in each.cautions)
     crowds = (odd for odd in of_parts if odd.code == CROWDED and odd not in doubts)
     doubts = (*doubts, *crowds, *exceeding(risks, own))
-    seen = exposure(fine, confidence, prior)
+    tails = exposure(fine, confidence, prior)
     counted = as_counted(data) if isinstance(data, Counts) else ()
-    return Judgement(results, confidence, source, seen, doubts, summary, own, accept_exposure, counted)
+    return Judgement(results, confidence, source, tails, doubts, summary, own, accept_exposure, counted)
 
 
 def _by_group(limits: Sequence[Limit], sample: GateSample) -> tuple[GroupAdvantage, ...]:

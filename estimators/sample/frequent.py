@@ -134,18 +134,18 @@ def after_piece(
         crowds: Cells in which many of the piece lie.
         keys_of: The cell of each score.
     """
-    wanted = np.sort(np.array([*crowds], dtype=np.int64))
+    in_order = np.sort(np.array([*crowds], dtype=np.int64))
 
     def is_within(scores: Floats) -> NDArray[np.bool_]:
         cells = keys_of(scores)
-        return np.asarray(wanted[np.minimum(wanted.searchsorted(cells), len(wanted) - 1)] == cells)
+        return np.asarray(in_order[np.minimum(in_order.searchsorted(cells), len(in_order) - 1)] == cells)
 
-    known = np.array([each.score for each in before])
-    others, numbers = known, {}
-    if len(wanted):
-        others = known[~is_within(known)]
+    earlier = np.array([each.score for each in before])
+    others, numbers = earlier, {}
+    if len(in_order):
+        others = earlier[~is_within(earlier)]
         values, counts = np.unique_counts(piece[is_within(piece)] + 0.0)
-        many = (counts > FREQUENT_SHARE * len(piece)) | np.isin(values, known)
+        many = (counts > FREQUENT_SHARE * len(piece)) | np.isin(values, earlier)
         numbers = dict(zip(values[many].tolist(), counts[many].tolist(), strict=True))
     numbers |= {score: int(np.count_nonzero(piece == score)) for score in others.tolist()}
     new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items() if n)

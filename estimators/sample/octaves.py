@@ -89,11 +89,11 @@ class OctaveCounts:
             np.add.at(column, places[outer], side[outer])
         if outer.all():
             return cls(exponent, columns, numbers[:0], others)
-        kept, at = np.unique(numbers[~outer], return_inverse=True)
-        others = np.zeros((2, len(kept)), np.int64)
+        distinct, at = np.unique(numbers[~outer], return_inverse=True)
+        others = np.zeros((2, len(distinct)), np.int64)
         for column, side in zip(others, records, strict=True):
             np.add.at(column, at, side[~outer])
-        return cls(exponent, columns, kept, others)
+        return cls(exponent, columns, distinct, others)
 
     @classmethod
     def none(cls, exponent: int) -> OctaveCounts:

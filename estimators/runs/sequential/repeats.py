@@ -222,8 +222,8 @@ Marks = tuple[tuple[str, float], ...]
 
 def chance_of_common(marks: Marks, others: Marks) -> float:
     """How probable it is, at most, that as many batches of two runs are alike by chance as are."""
-    known, n_others = dict(marks), len(others)
-    common = np.sort([known[mark] for mark, _ in others if mark in known])
+    chances, n_others = dict(marks), len(others)
+    common = np.sort([chances[mark] for mark, _ in others if mark in chances])
     sizes = np.arange(1, len(common) + 1)
     with np.errstate(divide="ignore"):
         logarithms = np.cumsum(np.log(np.minimum(1.0, n_others * common)))
