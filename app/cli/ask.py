@@ -41,9 +41,6 @@ from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, safe_name, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
-# --- saved answers ------------------------------------------------------------------------------------------
-# `mace report answer.json` shows an answer again.
-
 _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 """The fields that only an answer has; everything else is skipped."""
 
@@ -134,9 +131,6 @@ def _has_unbounded_numbers(data: memoryview) -> bool:
         return False
     return recognise(content) is not None
 
-
-# --- questions ----------------------------------------------------------------------------------------------
-# What was typed becomes a call and the values of its question; the answer is printed or written.
 
 SHOWN_RECORDS = 10
 """Records that `mace risk` prints without --top."""

@@ -17,9 +17,6 @@ from macekit.operation import Operation
 if TYPE_CHECKING:
     from app.cli.outputs import Target
 
-# --- sequential ---------------------------------------------------------------------------------------------
-# `mace gate --sequential --state FILE`: a gate that is asked again and again as records come, and may stop early.
-
 MOST = 2**26
 """Bytes that a state may have."""
 
@@ -47,9 +44,6 @@ def read_state(target: Target) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise Misuse(f"{target.name}: is no state of mace gate; name a new file to begin a run")
     return {"anytime": True, "state": state}
-
-
-# --- gate ---------------------------------------------------------------------------------------------------
 
 
 def add(commands: Any) -> None:

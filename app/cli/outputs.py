@@ -105,9 +105,6 @@ def why_not(error: OSError | ValueError) -> str | None:
     return error.strerror if isinstance(error, OSError) else "not a file name"
 
 
-# --- forms --------------------------------------------------------------------------------------------------
-# What an answer can be written as: each suffix is a form, made from one form of the service's answer.
-
 Data = bytes | memoryview
 
 

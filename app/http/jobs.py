@@ -293,10 +293,6 @@ class JobsInMemory:
             job.end_of_keeping.cancel()  # it would hold the answer until then
 
 
-# --- in memory and in a store -------------------------------------------------------------------------------
-# What is done alike wherever jobs are kept.
-
-
 def new_name() -> str:
     """The name of a job, which nobody guesses."""
     return secrets.token_urlsafe(18)

@@ -151,9 +151,6 @@ def headers_of(form: str) -> dict[str, str]:
     }
 
 
-# --- v1 -----------------------------------------------------------------------------------------------------
-# The operations: each takes a body, hands it to the workers as it came, and returns what they answer.
-
 LONG_BODY = 2**20
 """Bytes of an answer from which on it is hashed beside the loop."""
 STATE = b'"state":{'

@@ -100,8 +100,6 @@ def _describe(span: Span, exchange: Exchange) -> None:
         span.set_status(StatusCode.ERROR)
 
 
-# --- traces -------------------------------------------------------------------------------------------------
-
 SIGNAL = "/v1/traces"
 
 
