@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from estimators import Caution
     from macekit.decoding.body import DecodedBody, Sample
 
-# --- transport ----------------------------------------------------------------------------------------------
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.
 
 AGAIN = frozenset({429, 503})
@@ -179,8 +178,6 @@ class _AnyStatus(HTTPErrorProcessor):
 
     https_response = http_response
 
-
-# --- server -------------------------------------------------------------------------------------------------
 
 Pairs = tuple[tuple[str, str], ...]
 

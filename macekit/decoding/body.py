@@ -105,7 +105,6 @@ def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
     return merger
 
 
-# --- options ------------------------------------------------------------------------------------------------
 # Options that came in the query string: columns of a table, and the rest of the question with its dots
 # nested.
 

@@ -75,9 +75,6 @@ def guarded(items: Iterator[T], name: str) -> Iterator[T]:
         yield item
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-# A list of JSON values as a column: one type throughout, or the first value at fault by its index.
-
 COLUMNS = frozenset(
     {"members", "nonmembers", "targets", "groups", "units", "cluster", "model"}
     | {"edges", "labels", "cuts", "keys", "low", "high", "axes"}  # of cells
@@ -220,7 +217,6 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
         raise fault(NotFinite, where, f"row {row} holds NaN or a number beyond 1e308", row) from None
 
 
-# --- labels -------------------------------------------------------------------------------------------------
 # A column of text as distinct texts and where each stands: what a table says in words is looked at once a
 # word.
 
@@ -281,10 +277,6 @@ class Labels:
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
     return fault(NotFinite, what, f"row {row} is missing; every row needs one", row)
-
-
-# --- blocks -------------------------------------------------------------------------------------------------
-# A column that came in several blocks, as one.
 
 
 def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any] | Labels:

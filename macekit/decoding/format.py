@@ -118,9 +118,6 @@ def table_needed() -> Problem:
     )
 
 
-# --- sides --------------------------------------------------------------------------------------------------
-# Scores of two bodies, one a side, read as one table of both sides would be.
-
 SIDES = "members", "nonmembers"
 
 

@@ -145,9 +145,6 @@ def reader_of(body: memoryview) -> Read:
     return take
 
 
-# --- lines --------------------------------------------------------------------------------------------------
-
-
 class Reading(Generic[C]):
     """The columns that the keys of the lines so far are."""
 

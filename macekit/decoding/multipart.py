@@ -204,9 +204,6 @@ def _text(part: Part) -> str:
         raise Problem("bad-option", "an option is not UTF-8; a file has a filename") from None
 
 
-# --- parts --------------------------------------------------------------------------------------------------
-
-
 def parts(body: memoryview) -> Iterator[Part]:
     """The parts one after the other, their bytes where they lie in the body.
 

@@ -105,9 +105,6 @@ class Npz(Format):
 FORMAT = Npz()
 
 
-# --- arrays as columns --------------------------------------------------------------------------------------
-
-
 def _names(archive: Archive, call: Call) -> list[str]:
     """What arrays are called; ``scores`` is one more usual name where nobody names the scores."""
     usual = not column_options(call).score and not {*SCORE_NAMES} & {name.lower() for name in archive.names}
@@ -188,9 +185,6 @@ def _columns(array: NDArray[Any], what: str) -> dict[int, Any]:
             f"the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
         )
     return {at: values_of(array[:, at], 0) for at in range(array.shape[1])}
-
-
-# --- the archive --------------------------------------------------------------------------------------------
 
 
 DAMAGED: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)

@@ -148,7 +148,6 @@ def _in_order(table: Any, file: Any, layout: Layout) -> Any:
         return table.select(paths)
 
 
-# --- footer -------------------------------------------------------------------------------------------------
 # How many values the columns of a file hold, read without Arrow, whose own reader of this number ends the process where
 # the footer contradicts itself elsewhere. The footer is a struct of Thrift's compact protocol: fields by their number,
 # each of which says its type, so that others can be passed over.

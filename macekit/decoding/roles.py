@@ -356,11 +356,6 @@ def _ids(names: Sequence[str]) -> list[int]:
     ]
 
 
-# --- fields -------------------------------------------------------------------------------------------------
-# Which columns of a table are which array of a question: named by the array's own name, or all that there
-# are.
-
-
 @dataclass(frozen=True, slots=True)
 class Fields(Layout):
     """Places of the columns of each array."""

@@ -297,7 +297,6 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
     return column
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
 # The arrays that a question of theory is asked of, checked: numbers of 64 bits, in rows or not, or a list
 # of text.
 

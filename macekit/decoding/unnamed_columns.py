@@ -95,9 +95,6 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
     return Scores.of(sides[0], sides[1], "continuous")
 
 
-# --- reading ------------------------------------------------------------------------------------------------
-
-
 def chosen_for(call: Call) -> Choose[UnnamedColumns]:
     """Which columns to look at, if there are any."""
 

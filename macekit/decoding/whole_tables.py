@@ -72,9 +72,6 @@ def all_columns(names: Sequence[str]) -> AllColumns:
     return AllColumns(tuple(names))
 
 
-# --- several tables -----------------------------------------------------------------------------------------
-
-
 def columns_of_json(table: str, columns: object) -> Columns:
     """Lists by the names of their columns, as a table."""
     if not isinstance(columns, dict):
@@ -145,9 +142,6 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
                 name,
                 f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
             )
-
-
-# --- one column ---------------------------------------------------------------------------------------------
 
 
 def of_texts(column: pa.ChunkedArray) -> Column:

@@ -42,7 +42,6 @@ from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, c
 
 Integers = NDArray[np.int64]
 
-# --- clusters -----------------------------------------------------------------------------------------------
 # Counted there by cluster, cell and side, and rows again here.
 
 MOST_ROWS = 10**7
@@ -95,7 +94,6 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     )
 
 
-# --- vectors ------------------------------------------------------------------------------------------------
 # Vectors of a frame that computes for itself: a pilot of its rows chooses boxes, and the frame counts them.
 #
 # Four queries: whether all rows can be used, some rows of either side, and how many of all rows fall into each box. The

@@ -173,9 +173,6 @@ def refuse_pickle(path: str, tool: str | None = None) -> None:
             )
 
 
-# --- what a file holds --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Fields:
     """What makes each array of a file, by its name, and every name and text that stands in it besides."""
@@ -271,9 +268,6 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
         f"no result of {titles}",
         local=f"no result of {titles}: it holds {held}; --from NAME says what a file of one of them needs",
     )
-
-
-# --- scores -------------------------------------------------------------------------------------------------
 
 
 def _scores(peer: Peer, layout: Layout, first: NDArray[Any], second: NDArray[Any]) -> ImportedScores:

@@ -108,7 +108,6 @@ def _mask(column: object) -> object:
     return np.ma.getmaskarray(column) if is_masked(column) else None
 
 
-# --- statements ---------------------------------------------------------------------------------------------
 # The library's results as the answers of ``macekit.schemas.answers``: names change hands here, numbers do
 # not.
 

@@ -333,9 +333,6 @@ def _class_of(annotation: Any) -> type[BaseModel] | None:
 
 _BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "linear": questions.LinearMetric}
 
-# --- answering ----------------------------------------------------------------------------------------------
-# What all operations share: the question out of the decoded body, and the answer in the form asked for.
-
 
 def parse_question(kind: type[Q], body: DecodedBody) -> Q:
     """The checked question; options that came as text are read first."""
@@ -381,10 +378,6 @@ def fingerprint_in(answer: object) -> str | None:
     source = answer.get("provenance") or answer
     value = source.get("input_sha256") if isinstance(source, Mapping) else None
     return value if isinstance(value, str) else None
-
-
-# --- origin -------------------------------------------------------------------------------------------------
-# Where an answer comes from: one about scores, and one of theory that looks at none.
 
 
 def provenance(

@@ -252,10 +252,6 @@ def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Counts, L
     return data if isinstance(data, Counts) else finest(data), None
 
 
-# --- cells --------------------------------------------------------------------------------------------------
-# Cells as they were posted: every field known, there, and of its type; what they mean together the library
-# checks.
-
 WHOLE = frozenset({"exponent", "bins"})
 """Fields that are an integer."""
 
