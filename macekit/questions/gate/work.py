@@ -29,9 +29,6 @@ from macekit.schemas.statements import ProvenanceAnswer
 GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
 """Limits that need groups."""
 
-# --- judgement ----------------------------------------------------------------------------------------------
-# A gate's decision as its answer.
-
 
 def decision(result: Judgement) -> DecisionAnswer:
     """The decision over all limits, and each of them."""
@@ -116,9 +113,6 @@ def _group(
 
 def _ends(estimate: Estimate) -> EndsAnswer:
     return {"estimate": estimate.value, "lower": estimate.lower, "upper": estimate.upper}
-
-
-# --- gate ---------------------------------------------------------------------------------------------------
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

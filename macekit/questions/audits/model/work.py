@@ -137,9 +137,6 @@ def _of_twins(question: ModelQuestion, tables: Mapping[str, Columns]) -> list[tu
     return sides
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-
-
 def _truth_of(train: Columns) -> str:
     """The column of the truth by its usual name."""
     columns = list(train)

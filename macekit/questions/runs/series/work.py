@@ -132,10 +132,6 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
     return steps
 
 
-# --- series steps -------------------------------------------------------------------------------------------
-# What series answer alike: one step, and the decision over all of them.
-
-
 def step_answer(step: Step) -> StepAnswer:
     """One step of a series, with an interval that holds for all of them."""
     return encode.as_answer(StepAnswer, step, **encode.interval(step.estimate))

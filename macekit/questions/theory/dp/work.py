@@ -52,9 +52,6 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
     )
 
 
-# --- the promise, in whatever form --------------------------------------------------------------------------
-
-
 def require_one(q: room.PromiseGiven) -> str | None:
     """The form of the promise, if there is one: no second one, and with it what belongs to it and nothing else."""
     names = [name for name in room.PROMISES if getattr(q, name) is not None]
