@@ -94,7 +94,6 @@ def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
 
 
-# --- matching -----------------------------------------------------------------------------------------------
 # Rows of two sides that are like each other: a heuristic for sides that were not split at random.
 #
 # Each row gets its odds of standing on the one side, learned from other rows, and of rows with like odds as many are

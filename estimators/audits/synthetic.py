@@ -521,9 +521,6 @@ def compare_sides(
         return None
 
 
-# --- limits -------------------------------------------------------------------------------------------------
-
-
 def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
     """How many limits of copies there are, their numbers in range; limited copies cannot be accepted, too."""
     limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
@@ -631,9 +628,6 @@ def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
         "every query has two different scores at most, which reach no true positive rate at a false positive rate of "
         f"{limit.fpr:g}: limit the copies",
     )
-
-
-# --- what to know first -------------------------------------------------------------------------------------
 
 
 def _with_cautions(

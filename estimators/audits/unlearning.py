@@ -314,9 +314,6 @@ def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int
     return replace(verdict, reason=reason, records_needed=to_pass)
 
 
-# --- excess -------------------------------------------------------------------------------------------------
-
-
 def _excess(
     tables: Mapping[str, Floats], again: Mapping[str, Floats], order: Integers, confidence: float
 ) -> Excess:
@@ -360,9 +357,6 @@ def _excess_upper(first: CountPair, second: CountPair, sizes: CountPair, alpha: 
 def _between(value: float, low: float, high: float, confidence: float, guarantee: Guarantee) -> Estimate:
     """An estimate within its interval."""
     return Estimate(min(max(value, low), high), Interval(low, high, confidence, guarantee))
-
-
-# --- share --------------------------------------------------------------------------------------------------
 
 
 def _remaining(

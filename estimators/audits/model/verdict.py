@@ -358,9 +358,6 @@ def audit_model(
     )
 
 
-# --- what is said ---
-
-
 def _fit(sides: Sequence[Side], confidence: float) -> Fit:
     """Accuracy or error of both sides."""
     right = [side.right for side in sides if side.right is not None]

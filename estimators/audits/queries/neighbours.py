@@ -139,9 +139,6 @@ def matrix(name: str, values: Any) -> Floats:
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
 
-# --- rows that stand there several times --------------------------------------------------------------------
-
-
 def _of_distinct_records(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
     """The same for records some of which are equal: each different one is searched once."""
     every = _distinct(points)
@@ -182,9 +179,6 @@ def _with_copies(answer: Neighbours, first: Integers, copies: Integers, k: int) 
         first[np.take_along_axis(answer.rows, which, axis=1)],
         answer.engine,
     )
-
-
-# --- the search ---------------------------------------------------------------------------------------------
 
 
 def _search(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -283,9 +277,6 @@ def _multiples(values: Floats, unit: float) -> bool:
         if not np.array_equal(np.rint(scaled), scaled):
             return False
     return True
-
-
-# --- engines ------------------------------------------------------------------------------------------------
 
 
 def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> tuple[str, Any]:

@@ -99,9 +99,6 @@ def finite(scores: Any) -> Floats:
     return values + 0.0
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
-# What a query is asked of, checked once: finite numbers, one or one row a record, of lengths that belong together.
-
 Integers = NDArray[np.intp]
 
 PLACES = {1: "one number a record", 2: "one row of numbers a record"}

@@ -396,8 +396,6 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
-# --- which columns ------------------------------------------------------------------------------------------
-
 LEFT = {
     "empty_columns": "left out, for one of the tables has no value there: {}",
     "constant_columns": "left out, for the released table and the reference have one value only: {}",
@@ -522,9 +520,6 @@ def _identifies(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str 
         if len(codes) < FEWEST_ROWS or len(np.unique(codes[codes >= 0])) < NEARLY_ALL * len(codes):
             return None
     return "identifiers"
-
-
-# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _records(codes: Integers) -> Integers:

@@ -179,9 +179,6 @@ def _text(item: Any) -> str:
     return str(item.isoformat()) if hasattr(item, "isoformat") else str(item)
 
 
-# --- the same as another type -------------------------------------------------------------------------------
-
-
 def as_texts(part: Values) -> Values:
     """Every value as its text."""
     if part.kind in ("text", "several"):

@@ -32,10 +32,6 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 
-# --- trainings ----------------------------------------------------------------------------------------------
-# One trained model among several: its advantage seen from below and from above, and by how much records blur it.
-
-
 FEWEST = 4
 """Fewest models of which anything is said."""
 
@@ -172,8 +168,6 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         for name, members, nonmembers in zip(names.tolist(), *parts, strict=True)
     }
 
-
-# --- limits -------------------------------------------------------------------------------------------------
 
 Range = tuple[float, float]
 

@@ -234,9 +234,6 @@ def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Ma
     return (*marks, (mark, float(f"{chance:.1e}"))), together, repeat
 
 
-# --- hashes -------------------------------------------------------------------------------------------------
-
-
 def _hashed(sides: Sides, key: str) -> tuple[Integers, Integers]:
     """The smallest hashes of the values of both sides, ascending, and how many records have each; one more than a
     sketch holds, so that it shows if there are more."""
@@ -276,7 +273,6 @@ def _log_binomial(successes: int, trials: int, share: float) -> float:
     return float(ways + xlogy(successes, share) + xlog1py(trials - successes, -share))
 
 
-# --- placing ------------------------------------------------------------------------------------------------
 # On which cells the batches of a run are counted: those that a few scores of the first one show, and then the same.
 
 PILOT = 500

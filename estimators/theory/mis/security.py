@@ -15,13 +15,6 @@ from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import excess
 from estimators.theory.tables import distribution
 
-# --- diversity ----------------------------------------------------------------------------------------------
-# C_K, the diversity of a discrete distribution, the entropies beside it, and what merging categories leaves of it.
-#
-# C_K, the diversity of a discrete distribution: what it is, how far it can go, and the entropies beside it.
-#
-# What merging categories buys: which merges are best at what, and what is left of diversity.
-
 
 def c_k(probabilities: ArrayLike) -> float:
     """C_K(P) = sum sqrt(p_k (1 - p_k)) (Eq. 18): twice Corollary 15's bound on Delta, times sqrt n."""
@@ -149,8 +142,6 @@ def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
     result[order[: cells - 1]] = np.arange(cells - 1)
     return result
 
-
-# --- security -----------------------------------------------------------------------------------------------
 
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""

@@ -19,7 +19,6 @@ from estimators.python.dataclass import dataclass
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 
-# --- distances ----------------------------------------------------------------------------------------------
 # How far the query moves when a record is exchanged for another, record by record.
 #
 # A mean over n records has 2n(2n-1) such distances: too many to keep, and to put into a normal tail at every step of
@@ -157,8 +156,6 @@ def _norms(differences: Floats) -> Floats:
     rows = differences / np.where(largest > 0.0, largest, 1.0)
     return np.asarray(largest[:, 0] * np.sqrt((rows**2).sum(axis=1)))
 
-
-# --- gaussian -----------------------------------------------------------------------------------------------
 
 Stick = Callable[[Floats, float], Floats]
 """Delta of exchanges at their distances, which falls with the number searched for."""
