@@ -34,7 +34,6 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 
-# --- tree ---------------------------------------------------------------------------------------------------
 # A score that a database can compute: boxes from a pilot, by comparisons alone, and the share of members in each.
 #
 # A comparison of a number with a cut has one answer everywhere, so that the box of a row is the same in every engine.
@@ -130,8 +129,6 @@ class BoxRule:
         fine = Counts(sides[0].astype(np.int64), sides[1].astype(np.int64), cells)
         return LearnedCounts(fine.members, fine.nonmembers, cells, self.learner, self.n_taught, "first")
 
-
-# --- pilot --------------------------------------------------------------------------------------------------
 
 SIDES = ("member", "nonmember")
 

@@ -22,9 +22,6 @@ DIRECTIONS = ("above", "below")
 SIDES = ("all", "members", "nonmembers")
 
 
-# --- rules --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class GuessRule:
     """The scores are the attack's guesses themselves: ``True`` or 1 is "member", ``False`` or 0 is "nonmember".
@@ -129,10 +126,6 @@ AttackRule = GuessRule | ThresholdRule | TopRule | QuantileRule
 def _require_side(side: str) -> None:
     if side not in DIRECTIONS:
         raise errors.UnknownName.among("side", side, DIRECTIONS)
-
-
-# --- guesses ------------------------------------------------------------------------------------------------
-# What the rule makes of these records: which of them it accuses, and where it cut.
 
 
 @dataclass(frozen=True, eq=False, slots=True)

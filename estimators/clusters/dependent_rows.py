@@ -125,7 +125,6 @@ def _surely_alike(ranks: Floats, column: Integers) -> bool:
     return together > SURE * sqrt(2.0 * pairs) * float(np.mean(ranks**2))
 
 
-# --- lone rows ----------------------------------------------------------------------------------------------
 # Rows of which no two share a label: what allows for no clusters is stated of these.
 
 LONE_ROWS = "lone_rows"

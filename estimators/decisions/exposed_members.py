@@ -232,7 +232,6 @@ def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], ND
     ]
 
 
-# --- severe exposure ----------------------------------------------------------------------------------------
 # No pass stands beside a severe exposure that the same answer certifies, unless exposure was limited or accepted.
 #
 # A limit on an average is kept by a score of which a few hundred members are nearly sure to be members. A pass would

@@ -25,7 +25,6 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 
-# --- optimum ------------------------------------------------------------------------------------------------
 # The best adversary for a metric on given counts.
 #
 # At any value V the metric exceeds V where numerator - V denominator > 0, which is linear in the rates: so the best
@@ -166,8 +165,6 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     guesses: Booleans = (rank < length[:, None]) != mirrored[:, None]
     return guesses
 
-
-# --- bounds -------------------------------------------------------------------------------------------------
 
 CUTS = 1024
 """Cells of equal mass at which an ordered score may be cut once."""

@@ -19,7 +19,6 @@ from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee
 
-# --- simulated ----------------------------------------------------------------------------------------------
 # How often the paper's intervals contained what one might take them for: the simulations of docs/paper.md.
 #
 # ``python -m benchmarks run paper`` makes the table, over five worlds at priors 0.5 and 0.1.

@@ -291,7 +291,6 @@ def _distinct_pairs(members: Integers, nonmembers: Integers) -> tuple[Integers, 
     return distinct // base, distinct % base, place[key]
 
 
-# --- mean ---------------------------------------------------------------------------------------------------
 # The mean individual risk: over the mixture of members and nonmembers it is the optimal advantage (MACE, Theorem 1.2).
 #
 # A record drawn as a member with the prior's probability has the risk |f_p| of its score. The mean of that is

@@ -23,7 +23,6 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.statement import percent
 
-# --- parts --------------------------------------------------------------------------------------------------
 # Cells that hide something are divided: a spike inside a cell else speaks for all records of it.
 #
 # Where members and nonmembers of a cell lie apart by the statistic of Kolmogorov and Smirnov, the cell is cut where
@@ -146,9 +145,6 @@ def uneven(
     at = np.flatnonzero(chance <= level)
     cut = np.array([first[i] + np.argmax(apart[first[i] : first[i] + length[i]]) for i in at], dtype=np.int64)
     return at, row[cut] + 1, before[cut], inside[cut]
-
-
-# --- flags --------------------------------------------------------------------------------------------------
 
 
 NARROW = 0.19
