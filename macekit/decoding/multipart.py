@@ -13,23 +13,13 @@ from contextlib import contextmanager
 
 from estimators import MaceError
 from estimators.python.dataclass import dataclass, replace
-from macekit import decoding
+from macekit import decoding, formats
 from macekit.call import FORM_DATA, Body, Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, join_sides
-from macekit.formats import (
-    ALIASES,
-    HEAD,
-    READERS,
-    encoding_of,
-    format_named,
-    format_of,
-    holds_pickle,
-    media_type_of,
-)
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.text import did_you_mean
 
@@ -176,14 +166,19 @@ def files_in(call: Call, body: memoryview) -> Iterator[tuple[str, Call, Body]]:
 
 def _about(call: Call, part: Part) -> Call:
     """The call about one part alone: how it is written."""
-    head, path = bytes(part.content[:HEAD]), part.file or ""
-    if holds_pickle(path, head):
+    head, path = bytes(part.content[: formats.HEAD]), part.file or ""
+    if formats.holds_pickle(path, head):
         raise pickle_problem()
-    form, own_type = format_of(path, head), ALIASES.get(part.media_type, part.media_type)
-    media_type = media_type_of(form, head)
-    if form in TEXTS and format_named(path) is None and own_type in READERS and own_type != FORM_DATA:
+    form, own_type = formats.format_of(path, head), formats.ALIASES.get(part.media_type, part.media_type)
+    media_type = formats.media_type_of(form, head)
+    if (
+        form in TEXTS
+        and formats.format_named(path) is None
+        and own_type in formats.READERS
+        and own_type != FORM_DATA
+    ):
         media_type = own_type
-    return replace(call, media_type=media_type, encoding=encoding_of(head))
+    return replace(call, media_type=media_type, encoding=formats.encoding_of(head))
 
 
 @contextmanager

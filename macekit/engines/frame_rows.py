@@ -27,16 +27,7 @@ from estimators.statement import Caution
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns_read import ColumnRecorder
-from macekit.engines.frames import (
-    Expr,
-    Frame,
-    FrameTable,
-    ScoreColumn,
-    Sides,
-    as_number,
-    integers_of,
-    narwhals,
-)
+from macekit.engines import frames
 from macekit.problems import fault
 from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, changed
 
@@ -61,9 +52,9 @@ class ClusterRows:
     doubts: tuple[Caution, ...]
 
 
-def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
+def rows_by_cluster(frame: frames.Frame, call: Call, on_grid: bool) -> ClusterRows:
     """All that a question with ``cluster`` needs of a frame's rows, in an order that is not the engine's."""
-    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
+    table, recorder = frames.FrameTable.of(frame, call), ColumnRecorder()
     (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
     labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
     column = table.column(place, on_grid, [at for _, at in labelled])
@@ -104,14 +95,14 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
 class FrameVectors:
     """Columns of a frame that are a vector together, who is a member, and the columns that were read."""
 
-    columns: tuple[ScoreColumn, ...]
-    sides: Sides
+    columns: tuple[frames.ScoreColumn, ...]
+    sides: frames.Sides
     read: tuple[ColumnRead, ...]
 
     @classmethod
-    def of(cls, frame: Frame, call: Call) -> FrameVectors:
+    def of(cls, frame: frames.Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        table, recorder = FrameTable.of(frame, call), ColumnRecorder()
+        table, recorder = frames.FrameTable.of(frame, call), ColumnRecorder()
         columns = tuple(table.column(place, True) for place in table.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
@@ -120,7 +111,7 @@ class FrameVectors:
         return cls(columns, sides, (*read, *recorder.columns()))
 
     @property
-    def inside(self) -> Expr:
+    def inside(self) -> frames.Expr:
         """Whether a row is a member's."""
         return self.columns[0].is_member(self.sides.members)
 
@@ -141,15 +132,15 @@ class FrameVectors:
 
     def count(self, boxes: Boxes) -> Integers:
         """Members, and nonmembers, in each box."""
-        nw, first = narwhals(), self.columns[0]
+        nw, first = frames.narwhals(), self.columns[0]
         keyed = first.lazy.select(
-            box_of(self.columns, boxes).alias("key"), as_number(self.inside).alias("members")
+            box_of(self.columns, boxes).alias("key"), frames.as_number(self.inside).alias("members")
         )
         answer = first.collect(keyed.group_by("key").agg(nw.col("members").sum(), nw.len().alias("n")))
         counts = np.zeros((2, boxes.size), dtype=np.int64)
-        at = integers_of(answer["key"]).astype(np.int64)
-        np.add.at(counts[0], at, integers_of(answer["members"]).astype(np.int64))
-        np.add.at(counts[1], at, integers_of(answer["n"]).astype(np.int64))
+        at = frames.integers_of(answer["key"]).astype(np.int64)
+        np.add.at(counts[0], at, frames.integers_of(answer["members"]).astype(np.int64))
+        np.add.at(counts[1], at, frames.integers_of(answer["n"]).astype(np.int64))
         counts[1] -= counts[0]
         return counts
 
@@ -164,7 +155,7 @@ class FrameVectors:
         return counts[0], counts[1]
 
 
-def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCounts:
+def counts_of_frame(frame: frames.Frame, call: Call, about: VectorQuestion) -> VectorCounts:
     """The counts of a frame's vectors, computed where it lies."""
     vectors = FrameVectors.of(frame, call)
     pilot = vectors.pilot(about.seed)
@@ -177,7 +168,7 @@ def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCo
     return VectorCounts(by_box, (about_boxes(pilot, "first"), *pilot.doubts), vectors.read)
 
 
-def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:
+def _learners(target: LearnedTarget, frame: frames.Frame) -> Sequence[Learner]:
     """Those whose score the engine can compute."""
     if target.learners == DEFAULT_LEARNERS:
         return IN_ENGINES
@@ -193,9 +184,9 @@ def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:
     return tuple(names[each.name] for each in target.learners)
 
 
-def box_of(columns: Sequence[ScoreColumn], boxes: Boxes, node: int = 0) -> Expr:
+def box_of(columns: Sequence[frames.ScoreColumn], boxes: Boxes, node: int = 0) -> frames.Expr:
     """The box of a row, by comparisons alone."""
-    nw = narwhals()
+    nw = frames.narwhals()
     if node >= len(boxes.cuts):
         return nw.lit(node - len(boxes.cuts))
     low = box_of(columns, boxes, 2 * node + 1)
