@@ -131,12 +131,8 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:
         return fault("wrong-type", where, f"record 0 is {first}; need numbers or text", 0)
-    return fault(
-        MixedTypes,
-        where,
-        f"record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind",
-        index,
-    )
+    detail = f"record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind"
+    return fault(MixedTypes, where, detail, index)
 
 
 def refuse_ragged(lengths: list[int], where: str) -> None:
@@ -170,12 +166,8 @@ def require_short(texts: Sequence[str], where: str) -> None:
 def require_name(name: str, place: int, field: str = "queries") -> str:
     """The name of a query, or of a column of clusters, if it can be one."""
     if not 0 < len(name) <= LONGEST_NAME:
-        raise Problem(
-            "out-of-range",
-            f"{field}[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}",
-            field=field,
-            index=place,
-        )
+        detail = f"{field}[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}"
+        raise Problem("out-of-range", detail, field=field, index=place)
     return name
 
 
@@ -250,27 +242,17 @@ class Labels:
         texts = [text or "" for text in self.texts]
         nul = self.first(np.array([text.endswith("\0") for text in texts], dtype=np.bool_))
         if nul is not None:
-            raise fault(
-                InputError,
-                what,
-                f"row {start + nul} is text that ends in a NUL character; write it without",
-                start + nul,
-            )
+            detail = f"row {start + nul} is text that ends in a NUL character; write it without"
+            raise fault(InputError, what, detail, start + nul)
         wide = max(map(len, texts), default=1)
         if wide > MOST_LETTERS:
             at = self.first(np.array([len(text) > MOST_LETTERS for text in texts], dtype=np.bool_))
             if at is not None:
-                raise fault(
-                    "out-of-range",
-                    what,
-                    f"row {start + at} has more than {MOST_LETTERS} characters",
-                    start + at,
-                )
+                detail = f"row {start + at} has more than {MOST_LETTERS} characters"
+                raise fault("out-of-range", what, detail, start + at)
         if 4 * wide * len(self) > limit:
-            raise Problem(
-                "too-large",
-                f"{what}: texts of up to {wide} characters in {len(self)} rows take too much memory",
-            )
+            detail = f"{what}: texts of up to {wide} characters in {len(self)} rows take too much memory"
+            raise Problem("too-large", detail)
         return np.array(texts, dtype=np.str_)[self.codes] if texts else np.zeros(0, np.str_)
 
 

@@ -32,10 +32,8 @@ class Source(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         """The next ``size`` bytes, fewer at the end only; what a lying header asks for is not allocated."""
         if size > self._longest:
-            raise Problem(
-                "too-large",
-                f"the body announces a part of more than {self._longest} bytes; send smaller batches",
-            )
+            detail = f"the body announces a part of more than {self._longest} bytes; send smaller batches"
+            raise Problem("too-large", detail)
         parts: list[bytes | memoryview] = []
         missing = size
         while missing:

@@ -280,8 +280,5 @@ class _Reading:
                 again = same[column.codes] if again is None else again & same[column.codes]
         if again is not None and again.any():
             row = start + int(np.argmax(again))
-            raise Problem(
-                "malformed-body",
-                f"CSV: row {row} is the header once more, as if two files were joined; remove it",
-                index=row,
-            )
+            detail = f"CSV: row {row} is the header once more, as if two files were joined; remove it"
+            raise Problem("malformed-body", detail, index=row)

@@ -74,10 +74,8 @@ class Format:
 
         ``constants`` are columns that have one value throughout a file that is read where it lies.
         """
-        raise Problem(
-            "unsupported-media-type",
-            "JSON and NPZ are read as a whole; they cannot be counted block by block",
-        )
+        detail = "JSON and NPZ are read as a whole; they cannot be counted block by block"
+        raise Problem("unsupported-media-type", detail)
 
     def blocks(self, call: Call, body: Body, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
         """Members and nonmembers block after block; ``recorder`` is told of each what columns were read."""

@@ -103,12 +103,8 @@ def _queries(value: object) -> dict[str, Any]:
 def _query(value: object, place: int) -> Sample:
     where = f"queries[{place}]"
     if not isinstance(value, dict):
-        raise Problem(
-            "wrong-type",
-            f"{where}: need an object with members and nonmembers, or counts",
-            field="queries",
-            index=place,
-        )
+        detail = f"{where}: need an object with members and nonmembers, or counts"
+        raise Problem("wrong-type", detail, field="queries", index=place)
     for name in value:
         if name not in SAMPLE:
             raise unknown_field(name, SAMPLE, where)

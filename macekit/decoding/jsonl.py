@@ -324,12 +324,8 @@ class ValuesRead:
     def values(self, rows_allowed: bool = False) -> Values:
         """All rows; a value may be a list of numbers where that is allowed."""
         if self.kind == KINDS[list] and not rows_allowed:
-            raise fault(
-                "wrong-type",
-                self.what,
-                "row 0 is a list; need numbers, text or booleans, a column for each number",
-                0,
-            )
+            detail = "row 0 is a list; need numbers, text or booleans, a column for each number"
+            raise fault("wrong-type", self.what, detail, 0)
         if len(self.parts) == 1:
             return self.parts[0]
         if not self.parts:
@@ -353,12 +349,8 @@ class ValuesRead:
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
         half = labels.first(np.array([HALF.search(text) is not None for text in places], dtype=np.bool_))
         if half is not None:
-            raise fault(
-                "malformed-body",
-                self.what,
-                f"row {start + half} holds half of a surrogate pair",
-                start + half,
-            )
+            detail = f"row {start + half} holds half of a surrogate pair"
+            raise fault("malformed-body", self.what, detail, start + half)
         return labels
 
     def _in_rows(self, values: list[list[object]], start: int) -> NDArray[np.generic]:
@@ -371,12 +363,8 @@ class ValuesRead:
                 )
             odd = set(map(type, value)) - {int, float}
             if odd:
-                raise fault(
-                    "wrong-type",
-                    self.what,
-                    f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
-                    row,
-                )
+                detail = f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers"
+                raise fault("wrong-type", self.what, detail, row)
         return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
             len(values), wide
         )

@@ -99,11 +99,8 @@ def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
     """Each file a query, called like its part."""
     label_options = {name for name, _ in call.query} & {"group", "cluster"}
     if label_options:
-        raise Problem(
-            "bad-option",
-            "labels of rows are not read of several files; send one table",
-            field=min(label_options),
-        )
+        detail = "labels of rows are not read of several files; send one table"
+        raise Problem("bad-option", detail, field=min(label_options))
     single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
 
     def each() -> Iterator[tuple[str, DecodedBody]]:

@@ -279,11 +279,8 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
 def _roles(header: Header, call: Call) -> TableLayout:
     """Fields go by their names, columns by their numbers with membership last."""
     if first_members(call) is not None:
-        raise Problem(
-            "bad-option",
-            "members: a number of members belongs to an array of one dimension",
-            field=FIRST_MEMBERS,
-        )
+        detail = "members: a number of members belongs to an array of one dimension"
+        raise Problem("bad-option", detail, field=FIRST_MEMBERS)
     if header.kind.names:
         return choice(header.kind.names, call)
     return choice(_numbers(header), call, header.shape[1] - 1)
@@ -292,10 +289,8 @@ def _roles(header: Header, call: Call) -> TableLayout:
 def _numbers(header: Header) -> list[str]:
     """The names of columns that have none, if there can be so many."""
     if header.shape[1] > MOST_COLUMNS:
-        raise Problem(
-            "too-large",
-            f"the array has more than {MOST_COLUMNS} columns; send those in use, or fields with names",
-        )
+        detail = f"the array has more than {MOST_COLUMNS} columns; send those in use, or fields with names"
+        raise Problem("too-large", detail)
     return [str(at) for at in range(header.shape[1])]
 
 

@@ -139,11 +139,8 @@ def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
     sizes = [int(np.flatnonzero(each)[-1]) + 1 if each.any() else 0 for each in filled]
     if all(size < len(each) for size, each in zip(sizes, filled, strict=True)):
         row = len(filled[0]) - 1
-        raise Problem(
-            "bad-records",
-            f"{', '.join(WIDE)}: row {row} is missing in both; only one may end in blanks",
-            index=row,
-        )
+        detail = f"{', '.join(WIDE)}: row {row} is missing in both; only one may end in blanks"
+        raise Problem("bad-records", detail, index=row)
     return sizes
 
 
@@ -224,11 +221,8 @@ def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDAr
     counts = np.bincount(column.codes, minlength=len(texts))
     present = {text for text, count in zip(texts, counts, strict=True) if count}
     if len(present | before) > 2:
-        raise fault(
-            "bad-records",
-            "member",
-            "the column has more than two values; keep the rows of members and of one kind of nonmembers",
-        )
+        detail = "the column has more than two values; keep the rows of members and of one kind of nonmembers"
+        raise fault("bad-records", "member", detail)
     before |= present
     matches = np.array([_same(text, value) for text in texts], dtype=np.bool_)
     return matches[column.codes] if texts else np.zeros(0, np.bool_)

@@ -83,12 +83,8 @@ def columns_of_json(table: str, columns: object) -> Columns:
             raise fault("wrong-type", table, f"column {place} is no list", place)
         odd = next((row for row, value in enumerate(column) if isinstance(value, list | dict)), None)
         if odd is not None:
-            raise fault(
-                "wrong-type",
-                table,
-                f"column {place} holds a list or an object in row {odd}; need a value in each",
-                odd,
-            )
+            detail = f"column {place} holds a list or an object in row {odd}; need a value in each"
+            raise fault("wrong-type", table, detail, odd)
         texts = [value for value in column if isinstance(value, str)]
         if texts:
             require_text(texts, f"{table}: column {place}")
@@ -137,11 +133,8 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
         if len(set(sizes.values())) > 1:
             first, *others = sizes
             odd = next(column for column in others if sizes[column] != sizes[first])
-            raise fault(
-                "dimension-mismatch",
-                name,
-                f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
-            )
+            detail = f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}"
+            raise fault("dimension-mismatch", name, detail)
 
 
 def of_texts(column: pa.ChunkedArray) -> Column:
@@ -207,8 +200,5 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
             return list(texts)
     runs = "run-end encoded values (decode them)" if types.is_run_end_encoded(kind) else "nested values"
     got = runs if types.is_nested(kind) else "times" if types.is_temporal(kind) else "another type"
-    raise Problem(
-        "wrong-type",
-        f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file",
-        index=place,
-    )
+    detail = f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file"
+    raise Problem("wrong-type", detail, index=place)
