@@ -36,11 +36,8 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
         if not isinstance(data, LearnedCounts) or estimator.learners is None:
             continue
         if data.learner not in estimator.learners:
-            raise fault(
-                "bad-option",
-                "estimator.learners",
-                f"the score was learned by {data.learner} before it was counted; name none",
-            )
+            detail = f"the score was learned by {data.learner} before it was counted; name none"
+            raise fault("bad-option", "estimator.learners", detail)
     if estimator.kind == "kde":
         for data in samples:
             _require_kernels(data, paper=paper)
@@ -156,11 +153,8 @@ def _require_kernels(data: Data, *, paper: bool) -> None:
             field=field,
         )
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option",
-            f"estimator.kind: kde needs scores, and counts have no places; {instead}",
-            field=field,
-        )
+        detail = f"estimator.kind: kde needs scores, and counts have no places; {instead}"
+        raise Problem("bad-option", detail, field=field)
     if data.query is Query.DISCRETE:
         raise Problem(
             "bad-option",

@@ -214,11 +214,8 @@ def paper_reading(estimator: questions.PaperEstimator | None, bins: int | None) 
     if estimator is None:
         return None
     if estimator.kind != "kde" and estimator.bandwidth is not None:
-        raise Problem(
-            "bad-option",
-            f"estimator.bandwidth applies only to kind kde, not {estimator.kind or 'to none'}; remove it",
-            field="estimator.bandwidth",
-        )
+        detail = f"estimator.bandwidth applies only to kind kde, not {estimator.kind or 'to none'}; remove it"
+        raise Problem("bad-option", detail, field="estimator.bandwidth")
     if estimator.kind is None:
         return None
     if estimator.kind == "histogram":

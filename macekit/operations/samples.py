@@ -55,11 +55,8 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
     if not body.clusters:
         return None
     if body.units is not None:
-        raise fault(
-            "bad-option",
-            "cluster",
-            "does not go with units, of which one record each is kept; name one of them",
-        )
+        detail = "does not go with units, of which one record each is kept; name one of them"
+        raise fault("bad-option", "cluster", detail)
     return {name: labels_of(values, "cluster") for name, values in body.clusters.items()}
 
 
@@ -151,11 +148,8 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
     """One query's scores or counts; ``where`` says which, when there are several."""
     if sample.counts is not None:
         if sample.members is not None or sample.nonmembers is not None:
-            raise Problem(
-                "bad-option",
-                f"{where}counts: were sent together with scores; send one or the other",
-                field="counts",
-            )
+            detail = f"{where}counts: were sent together with scores; send one or the other"
+            raise Problem("bad-option", detail, field="counts")
         return counts_of(sample.counts, where)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
@@ -163,22 +157,16 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
             if sample.members is None
             else ("nonmembers", "it has never seen")
         )
-        raise Problem(
-            "missing-field",
-            f"{where}{name}: is required and missing; give the scores of records that {whose}",
-            field=name,
-        )
+        detail = f"{where}{name}: is required and missing; give the scores of records that {whose}"
+        raise Problem("missing-field", detail, field=name)
     return Scores.of(sample.members, sample.nonmembers, query)
 
 
 def counts_of(value: dict[str, object], where: str = "") -> Counts:
     """Counts as they were posted."""
     if set(value) - {"members", "nonmembers", "edges", "cells", "by_group", "learned"}:
-        raise Problem(
-            "unknown-field",
-            f"{where}counts: known are members, nonmembers, edges, cells, by_group, learned",
-            field="counts",
-        )
+        detail = f"{where}counts: known are members, nonmembers, edges, cells, by_group, learned"
+        raise Problem("unknown-field", detail, field="counts")
     there = {name: content for name, content in value.items() if content is not None}
     if "cells" in there:
         if "edges" in there:
@@ -230,11 +218,8 @@ def groups_of(value: Mapping[str, object], counts: Counts, where: str = "") -> G
         isinstance(each, dict) and set(each) == keys and isinstance(each["label"], str | int | float)
         for each in groups
     ):
-        raise Problem(
-            "wrong-type",
-            f"{where}counts: by_group needs to be a list of label, members and nonmembers",
-            field="counts",
-        )
+        detail = f"{where}counts: by_group needs to be a list of label, members and nonmembers"
+        raise Problem("wrong-type", detail, field="counts")
     columns = ([each[key] for each in groups] for key in ("label", "members", "nonmembers"))
     return GroupTable.of(counts, *columns)
 

@@ -75,11 +75,8 @@ def attack_rule(options: attack.AttackRule) -> GuessRule | ThresholdRule | TopRu
     kind = _kind(options)
     for name, kinds in APPLIES.items():
         if getattr(options, name) is not None and kind not in kinds:
-            raise Problem(
-                "bad-option",
-                f"rule.{name} applies only to kind {' or '.join(kinds)}, not {kind}; remove it",
-                field=f"rule.{name}",
-            )
+            detail = f"rule.{name} applies only to kind {' or '.join(kinds)}, not {kind}; remove it"
+            raise Problem("bad-option", detail, field=f"rule.{name}")
     side = options.side or "above"
     match kind:
         case "threshold":

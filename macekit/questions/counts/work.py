@@ -150,11 +150,8 @@ def _require_options_act(question: CountsQuestion, shards: object, edges: object
     if shards is not None:
         require_left_out(question, ("cells", "bins", "query"), "shards are merged on the cells they have")
     elif question.bins is not None and question.cells != "equal_mass":
-        raise Problem(
-            "bad-option",
-            f"bins: applies only to cells equal_mass, not {question.cells}; remove it",
-            field="bins",
-        )
+        detail = f"bins: applies only to cells equal_mass, not {question.cells}; remove it"
+        raise Problem("bad-option", detail, field="bins")
 
 
 def _with_query(question: CountsQuestion, body: DecodedBody) -> CountsQuestion:

@@ -203,22 +203,16 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
     if q.max_tpr is not None and q.at_fpr is None:
         raise fault("missing-field", "at_fpr", "say at which false positive rate max_tpr limits")
     if q.max_tpr is None and q.at_fpr is not None:
-        raise fault(
-            "missing-field",
-            "max_tpr",
-            "give the largest acceptable true positive rate at the false positive rate at_fpr",
-        )
+        detail = "give the largest acceptable true positive rate at the false positive rate at_fpr"
+        raise fault("missing-field", "max_tpr", detail)
     if q.max_epsilon is None and q.delta > 0.0:
         raise Problem(
             "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
         )
     limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
     if limit is not None and not grouped:
-        raise fault(
-            "missing-field",
-            "groups",
-            f"{limit} needs a label for each record, or counts with those of each group",
-        )
+        detail = f"{limit} needs a label for each record, or counts with those of each group"
+        raise fault("missing-field", "groups", detail)
     if limit is None and grouped:
         raise Problem(
             "bad-option",

@@ -38,11 +38,8 @@ def _design_effect(q: PlanQuestion) -> float:
     """How many times as many records it takes, as it was given or by how large and how alike clusters are."""
     if q.correlation is None:
         if q.cluster_size is not None and q.design_effect is None:
-            raise fault(
-                "bad-option",
-                "cluster_size",
-                "says nothing by itself; give design_effect or correlation beside it",
-            )
+            detail = "says nothing by itself; give design_effect or correlation beside it"
+            raise fault("bad-option", "cluster_size", detail)
         return q.design_effect or 1.0
     if q.design_effect is not None or q.cluster_size is None:
         what = "goes with cluster_size" if q.cluster_size is None else "does not go with design_effect"

@@ -92,11 +92,8 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
     """The limit on each group by itself, with that on all records if there is one: they share the error."""
     table = samples.groups_of_counts(body, data) if isinstance(data, Counts) else None
     if body.groups is None and table is None:
-        raise fault(
-            "missing-field",
-            "groups",
-            "max_group_advantage needs a label for each record, or counts with those of each group",
-        )
+        detail = "max_group_advantage needs a label for each record, or counts with those of each group"
+        raise fault("missing-field", "groups", detail)
     adversaries = target(question.estimator, question.changes)
     labels = samples.groups_of_kept(body, question.seed) if table is None else table
     limits: list[Limit] = [

@@ -56,11 +56,8 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     if body.groups is not None:
         raise fault("bad-option", "groups", "with anytime, max_advantage is judged alone; remove them")
     if body.clusters:
-        raise fault(
-            "bad-option",
-            "cluster",
-            "does not go with anytime; unit (a column) or units (labels) keep one record of each",
-        )
+        detail = "does not go with anytime; unit (a column) or units (labels) keep one record of each"
+        raise fault("bad-option", "cluster", detail)
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
     _require_answerable(data, body.cautions)
@@ -163,11 +160,8 @@ def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
                 "leave it out, or begin a new run",
             )
     if run.max_advantage is None:
-        raise fault(
-            "bad-option",
-            "state",
-            "its max_advantage is null, so there is nothing to decide; begin a new run with a limit",
-        )
+        detail = "its max_advantage is null, so there is nothing to decide; begin a new run with a limit"
+        raise fault("bad-option", "state", detail)
     return run
 
 

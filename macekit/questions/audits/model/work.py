@@ -184,11 +184,8 @@ def _require_features(question: ModelQuestion) -> None:
     for option in ("categories", "use"):
         odd = next((name for name in getattr(question, option) if name not in question.features), None)
         if odd is not None:
-            raise fault(
-                "bad-option",
-                option,
-                f"{odd!r} is none of the features, and only they are compared; name it in features, too",
-            )
+            detail = f"{odd!r} is none of the features, and only they are compared; name it in features, too"
+            raise fault("bad-option", option, detail)
 
 
 def _answers(side: str, table: Columns, names: Sequence[str]) -> Values:

@@ -83,11 +83,8 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
     names, which = np.unique(labels, return_inverse=True)
     which = which.reshape(-1)
     if not 2 <= len(names) <= MOST_RUNS:
-        raise fault(
-            OutOfRange,
-            "model",
-            f"got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself",
-        )
+        detail = f"got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself"
+        raise fault(OutOfRange, "model", detail)
     runs: dict[str, Scores] = {}
     for place, at in enumerate(sorted(range(len(names)), key=lambda at: in_order(names[at].item())), 1):
         sides = data.members[which[:n] == at], data.nonmembers[which[n:] == at]
