@@ -162,11 +162,8 @@ def judge_control(
     if scores is None:
         return None
     if not isinstance(scores, tuple) or len(scores) != 2:
-        raise fault(
-            InputError,
-            "control",
-            "need two arrays, a score for each row of X_train and one for each of X_test",
-        )
+        detail = "need two arrays, a score for each row of X_train and one for each of X_test"
+        raise fault(InputError, "control", detail)
     both_sides = Scores.of(*scores)
     for count, side, name in (
         (both_sides.n_members, labels[0], "train"),

@@ -296,11 +296,8 @@ def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     if holds_pickle(text, head):
         raise pickle_problem(f"{where}: this is a pickle, which", where)
     if not named_npy:
-        raise fault(
-            "bad-records",
-            where,
-            "a side by itself is read from .npy only; give one file that holds both sides",
-        )
+        detail = "a side by itself is read from .npy only; give one file that holds both sides"
+        raise fault("bad-records", where, detail)
     if not any(head.startswith(magic) for magic, form in MAGIC.items() if form == "npy"):
         raise fault("malformed-body", where, "the file is not NPY")
     try:

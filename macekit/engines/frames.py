@@ -89,10 +89,8 @@ def narwhals() -> Any:
     try:
         import narwhals
     except ModuleNotFoundError:
-        raise Problem(
-            "not-installed",
-            "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with macekit",
-        ) from None
+        detail = "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with macekit"
+        raise Problem("not-installed", detail) from None
     return narwhals
 
 

@@ -275,11 +275,8 @@ def _scores(peer: Peer, layout: Layout, first: NDArray[Any], second: NDArray[Any
     if isinstance(layout, Columns):
         scores, member = _numbers(layout.score, first), _membership(layout.member, second)
         if len(scores) != len(member):
-            raise fault(
-                DimensionMismatch,
-                layout.score,
-                f"has {len(scores)} values, {layout.member} has {len(member)}",
-            )
+            detail = f"has {len(scores)} values, {layout.member} has {len(member)}"
+            raise fault(DimensionMismatch, layout.score, detail)
     else:
         sides = [_numbers(name, side) for name, side in zip(layout.names, (first, second), strict=True)]
         scores = np.concatenate(sides)

@@ -269,10 +269,8 @@ def _all_below(files: arrow_fs.FileSystem, folder: str) -> Iterator[str]:
         link = next((each for each in folders if _is_followed_only_by_name(path, each)), None)
         if link is not None:
             name = printable(os.path.relpath(os.path.join(path, link), folder))
-            raise Problem(
-                "bad-records",
-                f"{name}: is a link to a folder, which is not followed; name it, or what it leads to",
-            )
+            detail = f"{name}: is a link to a folder, which is not followed; name it, or what it leads to"
+            raise Problem("bad-records", detail)
         here = path.rstrip("/") + "/"
         yield from (here + name for name in names if os.path.isfile(os.path.join(path, name)))
 
