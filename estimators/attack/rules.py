@@ -173,10 +173,8 @@ def judge_records(scores: Scores, rule: AttackRule, prior: float, seed: int) -> 
     if isinstance(rule, GuessRule):
         return AttackGuesses.of(_guesses(sides[0], "members"), _guesses(sides[1], "nonmembers"), prior)
     if scores.dimension > 1:
-        raise errors.InputError(
-            f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses",
-            field="members",
-        )
+        message = f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses"
+        raise errors.InputError(message, field="members")
     if "U" in (sides[0].dtype.kind, sides[1].dtype.kind):
         raise errors.InputError(
             f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses", field="members"
@@ -217,10 +215,8 @@ def _number_accused(rule: TopRule | QuantileRule, n_members: int, pool: int) -> 
     beyond = rule.quantile if rule.side == "below" else 1.0 - rule.quantile
     number = int(beyond * pool * (1.0 + 1e-12))
     if not 0 < number < pool:
-        raise errors.OutOfRange.about(
-            "rule.quantile",
-            f"leaves {number} of {pool} records beyond the cut, need at least 1 on either side",
-        )
+        message = f"leaves {number} of {pool} records beyond the cut, need at least 1 on either side"
+        raise errors.OutOfRange.about("rule.quantile", message)
     return number
 
 

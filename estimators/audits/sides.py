@@ -68,11 +68,8 @@ def one_row_each(
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise errors.InputError.about(
-                "unit",
-                f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
-                row,
-            )
+            message = f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to"
+            raise errors.InputError.about("unit", message, row)
     shared = len(np.intersect1d(sides[0], sides[1]))
     cautions = [
         Caution(

@@ -127,10 +127,8 @@ class Metric:
             prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         """
         if self.at_prior is not None and not isclose(self.at_prior, prior, rel_tol=1e-9):
-            raise MetricError(
-                f"metric {self.name}: its coefficients are for prior {self.at_prior}, got {prior}",
-                field="prior",
-            )
+            message = f"metric {self.name}: its coefficients are for prior {self.at_prior}, got {prior}"
+            raise MetricError(message, field="prior")
         return Constants(
             self.a01 * prior + self.a00 * (1.0 - prior) + self.a0,
             self.a11 - self.a10 - self.a01 + self.a00,

@@ -219,10 +219,8 @@ class GroupTable:
 def _require_few(labels: Sized, cells: Cells) -> None:
     """Refuse a table that is too large."""
     if len(labels) * cells.size > MOST_COUNTS:
-        raise TooManyCells(
-            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
-            field="groups",
-        )
+        message = f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups"
+        raise TooManyCells(message, field="groups")
 
 
 def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:

@@ -95,18 +95,12 @@ class Counts:
                 )
             beyond = ~(np.abs(column.astype(np.float64)) < MOST_RECORDS)  # NaN too
             if beyond.any() or column.astype(np.float64).sum() >= MOST_RECORDS:
-                raise InvalidCounts(
-                    f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more",
-                    field=name,
-                    index=int(beyond.argmax()),
-                )
+                message = f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more"
+                raise InvalidCounts(message, field=name, index=int(beyond.argmax()))
             whole = column.astype(np.int64)
             if column.dtype.kind not in "iu" and not (column == whole).all():
-                raise InvalidCounts(
-                    f"{name} counts: cell {int(np.argmax(column != whole))} is not a whole number",
-                    field=name,
-                    index=int(np.argmax(column != whole)),
-                )
+                message = f"{name} counts: cell {int(np.argmax(column != whole))} is not a whole number"
+                raise InvalidCounts(message, field=name, index=int(np.argmax(column != whole)))
             if whole.size and whole.min() < 0:
                 raise InvalidCounts(
                     f"{name} counts: cell {int(whole.argmin())} is negative; need how many records lie in it",
@@ -122,10 +116,8 @@ class Counts:
             unlike = self.unlike()
             if unlike.size and int(unlike.min()) < 0:
                 at = int(unlike.argmin())
-                raise InvalidCounts(
-                    f"cells of kind 'grid': a frequent score has more records than its cell {at}",
-                    field="cells",
-                )
+                message = f"cells of kind 'grid': a frequent score has more records than its cell {at}"
+                raise InvalidCounts(message, field="cells")
             odd = of_values(self.members, self.nonmembers, ordered=True)
             object.__setattr__(self, "doubts", (*odd, *of_grid(unlike, self.n_records)))
 

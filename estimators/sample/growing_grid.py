@@ -218,8 +218,5 @@ def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
     """Name the first record that is NaN or infinite."""
     at = int(np.argmin(np.isfinite(scores)))
     what = "NaN" if np.isnan(scores[at]) else "infinite"
-    raise NotFinite(
-        f"{name} scores: record {start + at} is {what}; every score must be finite",
-        field=f"{name}s",
-        index=start + at,
-    )
+    message = f"{name} scores: record {start + at} is {what}; every score must be finite"
+    raise NotFinite(message, field=f"{name}s", index=start + at)

@@ -81,10 +81,8 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     if array.size and (
         (array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text
     ):
-        raise MixedTypes(
-            f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have",
-            field="targets",
-        )
+        message = f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have"
+        raise MixedTypes(message, field="targets")
     if text or not array.size:
         return array.astype(np.str_ if text else np.float64)
     floats = np.array([or_infinite(each) for each in array.tolist()]) if whole else array.astype(np.float64)

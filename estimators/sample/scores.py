@@ -262,11 +262,8 @@ def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.fl
         return numbers.astype(np.float64, copy=False)
     except OverflowError:
         index = start + int(np.argmax(np.isinf([or_infinite(number) for number in numbers.tolist()])))
-        raise errors.NotFinite(
-            f"{name} scores: record {index} is beyond 1e308; every score must be finite",
-            field=f"{name}s",
-            index=index,
-        ) from None
+        message = f"{name} scores: record {index} is beyond 1e308; every score must be finite"
+        raise errors.NotFinite(message, field=f"{name}s", index=index) from None
 
 
 LOOKS = 64
@@ -353,11 +350,8 @@ def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     )
     if mask.any():
         index = int(np.argmax(mask))
-        raise errors.NotFinite(
-            f"{name} scores: record {index} is masked; every score must be there",
-            field=f"{name}s",
-            index=index,
-        )
+        message = f"{name} scores: record {index} is masked; every score must be there"
+        raise errors.NotFinite(message, field=f"{name}s", index=index)
 
 
 def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
@@ -408,11 +402,8 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
             lengths = [len(v) for v in values]  # type: ignore[arg-type]
             if len(set(lengths)) > 1:
                 index = next(i for i, k in enumerate(lengths) if k != lengths[0])
-                raise errors.RaggedRows(
-                    f"{name} scores: row {index} has {lengths[index]} values, row 0 has {lengths[0]}",
-                    field=f"{name}s",
-                    index=index,
-                )
+                message = f"{name} scores: row {index} has {lengths[index]} values, row 0 has {lengths[0]}"
+                raise errors.RaggedRows(message, field=f"{name}s", index=index)
     try:
         with np.errstate(over="ignore"):
             return exact_array(values)
@@ -426,11 +417,8 @@ def require_no_last_nul(texts: Sequence[str], what: str, field: str) -> None:
         return
     index = next((i for i, text in enumerate(texts) if text.endswith("\0")), None)
     if index is not None:
-        raise errors.InputError(
-            f"{what}: record {index} is text that ends in a NUL character; write it without",
-            field=field,
-            index=index,
-        )
+        message = f"{what}: record {index} is text that ends in a NUL character; write it without"
+        raise errors.InputError(message, field=field, index=index)
 
 
 def _kind(value: object) -> str:
@@ -473,11 +461,8 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     if len(kinds) > 1:
         at = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
         index = at // wide
-        raise errors.MixedTypes(
-            f"{name} scores: record {index} is {_kind(values[at])} but record 0 is {_kind(values[0])}",
-            field=f"{name}s",
-            index=index,
-        )
+        message = f"{name} scores: record {index} is {_kind(values[at])} but record 0 is {_kind(values[0])}"
+        raise errors.MixedTypes(message, field=f"{name}s", index=index)
     got = ", ".join(kinds) or "nothing"
     raise errors.InputError(f"{name} scores: got {got}, need numbers or text", field=f"{name}s")
 

@@ -179,10 +179,8 @@ class _Labels:
             few = len(a) + len(b) <= MOST_VALUES or len(a.keys() | b.keys()) <= MOST_VALUES
             return grown if few else _grid_of(grown)
         if len(column) > MOST_VALUES:
-            raise TooManyCells(
-                f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories",
-                field=f"{SIDES[side]}s",
-            )
+            message = f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories"
+            raise TooManyCells(message, field=f"{SIDES[side]}s")
         return grown
 
     def counts(self) -> Counts:

@@ -416,10 +416,8 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
             labels, names, "classes; give classes in the order of the columns (model.classes_)"
         )
     if labels.dtype.kind in "US":
-        raise InputError.about(
-            "labels",
-            "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)",
-        )
+        message = "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)"
+        raise InputError.about("labels", message)
     values = labels.astype(np.float64)
     wrong = (values < 0) | (values >= width) | (values != np.floor(values))
     query.refuse_first(
@@ -472,8 +470,6 @@ def _errors(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     query.require_length(truth, "targets", len(answers), "predictions")
     answers, truth = answers.reshape(len(answers), -1), truth.reshape(len(truth), -1)
     if answers.shape != truth.shape:
-        raise DimensionMismatch.about(
-            "targets",
-            f"got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions",
-        )
+        message = f"got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions"
+        raise DimensionMismatch.about("targets", message)
     return answers - truth

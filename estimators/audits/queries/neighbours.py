@@ -101,10 +101,8 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
         raise errors.UnknownName.among("engine", engine, ENGINES)
     points, base = matrix("records", records), matrix("rows", rows)
     if points.shape[1] != base.shape[1]:
-        raise errors.DimensionMismatch(
-            f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones",
-            field="rows",
-        )
+        message = f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones"
+        raise errors.DimensionMismatch(message, field="rows")
     if not len(base):
         raise errors.TooFewRecords.about("rows", "there are none to be near to; need at least one")
     k = min(k, len(base))

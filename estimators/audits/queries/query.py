@@ -211,11 +211,8 @@ def _plain(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         empty = value is None or value != value  # NaN is what frames have in the place of a text
         if empty or not isinstance(value, str | bool | int | float):
             row = index // max(1, array.size // max(1, len(array)))
-            raise errors.InputError.about(
-                name,
-                f"record {row} is {'missing' if empty else type(value).__name__}; need text or numbers",
-                row,
-            )
+            message = f"record {row} is {'missing' if empty else type(value).__name__}; need text or numbers"
+            raise errors.InputError.about(name, message, row)
     raise errors.InputError.about(name, "text and numbers are mixed, need all of one type")
 
 

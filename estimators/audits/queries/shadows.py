@@ -452,15 +452,11 @@ def quantile_regression(
     require_length(own, "signal", len(rows), "records")
     require_length(answers, "calibration_signal", len(theirs), "calibration records")
     if theirs.shape[1] != rows.shape[1]:
-        raise errors.DimensionMismatch.about(
-            "calibration_features",
-            f"got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have",
-        )
+        message = f"got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have"
+        raise errors.DimensionMismatch.about("calibration_features", message)
     if len(theirs) < FEWEST:
-        raise errors.TooFewRecords.about(
-            "calibration_features",
-            f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members",
-        )
+        message = f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members"
+        raise errors.TooFewRecords.about("calibration_features", message)
     options = {
         "quantile": errors.require_open_unit("level", level),
         "max_iter": errors.require_count("trees", trees),
@@ -477,10 +473,8 @@ def _learned_quantile(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise errors.NotInstalled(
-            "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'",
-            field="query",
-        ) from None
+        message = "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'"
+        raise errors.NotInstalled(message, field="query") from None
     model = HistGradientBoostingRegressor(
         loss="quantile", max_leaf_nodes=15, early_stopping=False, random_state=seed, **options
     )

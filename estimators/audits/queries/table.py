@@ -249,10 +249,8 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
         if not len(each):
             raise TooFewRecords.about(name, "there are no rows; need at least one")
         if each.shape[1] != points[2].shape[1]:
-            raise DimensionMismatch(
-                f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many",
-                field=name,
-            )
+            message = f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many"
+            raise DimensionMismatch(message, field=name)
     every = np.concatenate(points)
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(
         np.int64
@@ -438,10 +436,8 @@ def _size(table: str, columns: Any) -> int:
         raise InputError.about(table, "there are no columns")
     if len(set(sizes.values())) > 1:
         short, long = min(sizes, key=lambda name: sizes[name]), max(sizes, key=lambda name: sizes[name])
-        raise RaggedRows.about(
-            table,
-            f"column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each",
-        )
+        message = f"column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each"
+        raise RaggedRows.about(table, message)
     size = next(iter(sizes.values()))
     if not size:
         raise TooFewRecords.about(table, "there are no rows; need at least one")
