@@ -117,6 +117,5 @@ def _require_one_question(arguments: argparse.Namespace) -> None:
     }
     name = next((name for name, value in options.items() if value), None)
     if name is not None and len(arguments.files) > 1 and not arguments.one_table:
-        raise Misuse(
-            f"{name}: is about one table; with several files give --one-table, or ask about each alone"
-        )
+        message = f"{name}: is about one table; with several files give --one-table, or ask about each alone"
+        raise Misuse(message)

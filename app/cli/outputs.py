@@ -69,9 +69,8 @@ def target_of(path: str, suffixes: Sequence[str], overwrite: bool) -> Target:
     """Where to write, or why not: another format, a file that is there already, a folder that is not."""
     suffix = Path(path).suffix.lower()
     if suffix not in suffixes:
-        raise Misuse(
-            f"{printable(path)}: the answer is written as {', '.join(suffixes)}; this is none of them"
-        )
+        message = f"{printable(path)}: the answer is written as {', '.join(suffixes)}; this is none of them"
+        raise Misuse(message)
     try:
         real = Path(os.path.realpath(path))
         exists = real.exists()
