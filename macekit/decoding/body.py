@@ -165,9 +165,8 @@ def options(call: Call) -> dict[str, object]:
     nested: dict[str, object] = {}
     for name, value in _distinct(call.query).items():
         if name == FIRST_MEMBERS and name not in about_columns and not takes_arrays(call.operation):
-            raise Problem(
-                "bad-option", "members=N is for an NPY of one dimension alone; remove it", field=name
-            )
+            detail = "members=N is for an NPY of one dimension alone; remove it"
+            raise Problem("bad-option", detail, field=name)
         if name not in about_columns:
             _place(nested, name.split("."), value)
     return nested

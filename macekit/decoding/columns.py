@@ -139,9 +139,8 @@ def refuse_ragged(lengths: list[int], where: str) -> None:
     """Name the first row that is longer or shorter than the first."""
     if len(set(lengths)) > 1:
         index = next(i for i, length in enumerate(lengths) if length != lengths[0])
-        raise fault(
-            RaggedRows, where, f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}", index
-        )
+        detail = f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}"
+        raise fault(RaggedRows, where, detail, index)
 
 
 def require_text(values: Sequence[object], where: str) -> None:
@@ -151,9 +150,8 @@ def require_text(values: Sequence[object], where: str) -> None:
         "".join(texts).encode()
     except UnicodeEncodeError:
         index = next(i for i, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
-        raise Problem(
-            "malformed-body", f"{where}: record {index} holds half of a surrogate pair", index=index
-        ) from None
+        detail = f"{where}: record {index} holds half of a surrogate pair"
+        raise Problem("malformed-body", detail, index=index) from None
 
 
 def require_short(texts: Sequence[str], where: str) -> None:
@@ -186,9 +184,8 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise fault(
-            NotFinite, where, f"record {index} is NaN or beyond 1e308; leave it out, or look why", index
-        )
+        detail = f"record {index} is NaN or beyond 1e308; leave it out, or look why"
+        raise fault(NotFinite, where, detail, index)
     return floats
 
 
@@ -197,9 +194,8 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
     refuse_ragged(list(map(len, rows)), where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
-        raise fault(
-            "wrong-type", where, f"row {index} holds a value that is {KINDS[type(bad)]}; need numbers", index
-        )
+        detail = f"row {index} holds a value that is {KINDS[type(bad)]}; need numbers"
+        raise fault("wrong-type", where, detail, index)
     wide = len(rows[0])
     flat = cast("list[float]", list(chain.from_iterable(rows)))
     try:

@@ -88,9 +88,8 @@ def unpacked(call: Call, body: Body) -> Source:
 
 def _encoding(call: Call) -> str:
     if call.encoding not in ENCODINGS:
-        raise fault(
-            "unsupported-media-type", "Content-Encoding", f"not known here; known are {', '.join(ENCODINGS)}"
-        )
+        detail = f"not known here; known are {', '.join(ENCODINGS)}"
+        raise fault("unsupported-media-type", "Content-Encoding", detail)
     return call.encoding
 
 

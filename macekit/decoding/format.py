@@ -111,9 +111,8 @@ class Format:
 
 def table_needed() -> Problem:
     """What is said where only tables will do."""
-    return Problem(
-        "unsupported-media-type", "a table is needed: CSV, JSON lines, Arrow or Parquet", field="Content-Type"
-    )
+    detail = "a table is needed: CSV, JSON lines, Arrow or Parquet"
+    return Problem("unsupported-media-type", detail, field="Content-Type")
 
 
 SIDES = "members", "nonmembers"

@@ -78,9 +78,8 @@ FORMAT = Json()
 
 def _refuse_options(call: Call) -> None:
     if call.query:
-        raise Problem(
-            "bad-option", "the options of a JSON body stand in it, not in the query string or a form's fields"
-        )
+        detail = "the options of a JSON body stand in it, not in the query string or a form's fields"
+        raise Problem("bad-option", detail)
 
 
 def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:

@@ -263,9 +263,8 @@ def lines_of(take: Read) -> Iterator[tuple[int, list[bytes]]]:
 def _refuse_long(lines: list[bytes], first: int) -> None:
     for number, line in enumerate(lines, first):
         if len(line) > LONGEST_LINE:
-            raise Problem(
-                "too-large", f"JSONL, line {number}: longer than {LONGEST_LINE} bytes", index=number - 1
-            )
+            detail = f"JSONL, line {number}: longer than {LONGEST_LINE} bytes"
+            raise Problem("too-large", detail, index=number - 1)
 
 
 @dataclass(slots=True)
@@ -305,9 +304,8 @@ class ValuesRead:
                 start + at,
             )
         if self.kind == KINDS[dict]:
-            raise fault(
-                "wrong-type", self.what, f"row {start} is an object; need numbers, text or booleans", start
-            )
+            detail = f"row {start} is an object; need numbers, text or booleans"
+            raise fault("wrong-type", self.what, detail, start)
         self.parts.append(self._typed(values, start))
 
     def end(self, size: int) -> None:
@@ -358,9 +356,8 @@ class ValuesRead:
         wide = first.shape[1] if isinstance(first, np.ndarray) else len(values[0])
         for row, value in enumerate(values, start):
             if len(value) != wide:
-                raise fault(
-                    RaggedRows, self.what, f"row {row} has {len(value)} values, row 0 has {wide}", row
-                )
+                words = f"row {row} has {len(value)} values, row 0 has {wide}"
+                raise fault(RaggedRows, self.what, words, row)
             odd = set(map(type, value)) - {int, float}
             if odd:
                 detail = f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers"

@@ -126,9 +126,8 @@ def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tup
         elif part.name in files:
             raise Problem("bad-option", "a part is given twice; every file needs a name of its own")
         elif part.name not in names and not row.several:
-            raise Problem(
-                "unknown-field", f"a part with a file is not known; {did_you_mean(part.name, names)}"
-            )
+            detail = f"a part with a file is not known; {did_you_mean(part.name, names)}"
+            raise Problem("unknown-field", detail)
         else:
             files[part.name] = part
     options(replace(call, query=(*call.query, *fields)))  # refuses what is given twice
@@ -212,9 +211,8 @@ def parts(body: memoryview) -> Iterator[Part]:
             raise Problem("out-of-range", f"the body: has more than {MOST_PARTS} parts")
         end = delimiter.search(body, start)
         if end is None:
-            raise Problem(
-                "bad-records", f"{OF_THE_MEDIA_TYPE}it ends before its last boundary: it was cut off"
-            )
+            detail = f"{OF_THE_MEDIA_TYPE}it ends before its last boundary: it was cut off"
+            raise Problem("bad-records", detail)
         yield _part(body[start : end.start()])
         if end[1] == b"--":
             return
@@ -235,9 +233,8 @@ def _part(data: memoryview) -> Part:
     if disposition is None or disposition.content_disposition != "form-data" or not name:
         raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no name in its Content-Disposition")
     if "content-transfer-encoding" in headers:
-        raise Problem(
-            "bad-records", f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
-        )
+        detail = f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
+        raise Problem("bad-records", detail)
     own_type = headers["content-type"]
     media_type = own_type.content_type if own_type is not None else ""
     return Part(str(name), disposition.params.get("filename"), media_type, data[len(head) + 4 :])

@@ -90,9 +90,8 @@ class Npz(Format):
         for array in arrays.values():
             values_of(array, 0)  # which refuses text of letters that there are none of
             if array.dtype.kind not in "biufU":
-                raise fault(
-                    "bad-records", "the archive", "an array of this type cannot be used; need numbers or text"
-                )
+                detail = "an array of this type cannot be used; need numbers or text"
+                raise fault("bad-records", "the archive", detail)
         return of_arrays(arrays)
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
@@ -241,9 +240,8 @@ class Archive:
             while piece := stream.read(PIECE):
                 data += piece
                 if len(data) > header.size:
-                    raise Problem(
-                        "malformed-body", "something follows the array that the NPY header describes"
-                    )
+                    words = "something follows the array that the NPY header describes"
+                    raise Problem("malformed-body", words)
             return array_of(header, memoryview(data))
 
 

@@ -191,9 +191,8 @@ def _require_distinct(roles: Iterable[tuple[str, int]]) -> None:
     for role, at in roles:
         if at in role_of:
             what = f"{role_of[at]}, {role}"
-            raise Problem(
-                "bad-option", f"{what}: one column is named for two of them; leave one out, or name another"
-            )
+            detail = f"{what}: one column is named for two of them; leave one out, or name another"
+            raise Problem("bad-option", detail)
         role_of[at] = role
 
 
@@ -275,9 +274,8 @@ def find(names: Sequence[str], name: str, role: str) -> int:
     if not places:
         raise unknown_column(role, name, names)
     if len(places) > 1:
-        raise fault(
-            "bad-option", role, f"columns {places[0]} and {places[1]} both have this name; give each its own"
-        )
+        detail = f"columns {places[0]} and {places[1]} both have this name; give each its own"
+        raise fault("bad-option", role, detail)
     return places[0]
 
 
@@ -438,9 +436,8 @@ def fields(names: Sequence[str], call: Call) -> Fields:
         arrays = {main: _usual(names, call.operation, main)}
     places = [place for each in arrays.values() for place in each]
     if len(set(places)) < len(places):
-        raise Problem(
-            "bad-option", f"{', '.join(options)}: one column is named twice", field=next(iter(options))
-        )
+        detail = f"{', '.join(options)}: one column is named twice"
+        raise Problem("bad-option", detail, field=next(iter(options)))
     return Fields(arrays)
 
 
@@ -448,6 +445,5 @@ def _usual(names: Sequence[str], operation: str, main: str) -> tuple[int, ...]:
     """All columns, if they may be rows of numbers; else the only one."""
     if "rows" in kinds(operation, main) or len(names) == 1:
         return tuple(range(len(names)))
-    raise fault(
-        "missing-field", COLUMN, f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
-    )
+    detail = f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
+    raise fault("missing-field", COLUMN, detail)

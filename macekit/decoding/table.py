@@ -254,9 +254,8 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
     if odd is not None:
         raise fault(DimensionMismatch, what, f"one column has {len(odd)} values, another {len(columns[0])}")
     if 8 * len(columns) * len(columns[0]) > limit:
-        raise Problem(
-            "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
-        )
+        detail = f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
+        raise Problem("too-large", detail)
     return np.column_stack([_floats(column, what, table.start) for column in columns])
 
 

@@ -68,9 +68,8 @@ def of_arrays(arrays: Arrays) -> Iterator[Entry]:
         raise fault("dimension-mismatch", LOGPROBS, detail)
     fields = {name: array for name, array in arrays.items() if name not in (*lists, LENGTHS)}
     if any(len(each) != count for each in (*fields.values(), *lists.values())):
-        raise fault(
-            "dimension-mismatch", LOGPROBS, f"there are {count} texts, and an array of another length"
-        )
+        words = f"there are {count} texts, and an array of another length"
+        raise fault("dimension-mismatch", LOGPROBS, words)
     for row in range(count):
         value = {name: array[row].tolist() for name, array in fields.items()}
         value |= {name: _without_padding(each[row]) for name, each in lists.items()}

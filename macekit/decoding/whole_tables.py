@@ -66,9 +66,8 @@ def all_columns(names: Sequence[str]) -> AllColumns:
             raise Problem("bad-records", f"column {place} has no name; give every column one", index=place)
     if len(set(names)) < len(names):
         twice = next(place for place, name in enumerate(names) if name in names[:place])
-        raise Problem(
-            "bad-records", f"column {twice} has the name of another; give every column its own", index=twice
-        )
+        detail = f"column {twice} has the name of another; give every column its own"
+        raise Problem("bad-records", detail, index=twice)
     return AllColumns(tuple(names))
 
 

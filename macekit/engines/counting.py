@@ -334,9 +334,8 @@ def _arrow(batch: Any) -> pa.Table:
         names, of = columns_of(batch)
         return pa.table([_column(of(place)) for place in range(len(names))], names=names)
     if not is_table(batch) and not hasattr(batch, "__arrow_c_array__"):
-        raise Problem(
-            "wrong-type", f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
-        )
+        detail = f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
+        raise Problem("wrong-type", detail)
     return pa.table(batch)
 
 

@@ -188,9 +188,8 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
     try:
         import ibis
     except ModuleNotFoundError:
-        raise Problem(
-            "not-installed", "the words of a database need Ibis: pip install ibis-framework"
-        ) from None
+        detail = "the words of a database need Ibis: pip install ibis-framework"
+        raise Problem("not-installed", detail) from None
     nw = narwhals()
     name, equals, value = member.partition("=")
     unbound = ibis.table({score: "float64", name: "string" if equals else "boolean"}, name=table)
@@ -357,9 +356,8 @@ class ScoreColumn:
             if self.on_grid:
                 raise fault(InputError, "score", "got text, a grid needs numbers")
             return "text"
-        raise fault(
-            InputError, "score", f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
-        )
+        detail = f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
+        raise fault(InputError, "score", detail)
 
     def first(self) -> Lazy:
         """The first query: for each membership its rows, those with a score, and how far scores reach."""
@@ -615,6 +613,5 @@ def speaking_for(frame: Frame) -> Iterator[None]:
         raise
     except Exception as error:
         words = printable(str(error).strip().partition("\n")[0])[:300]
-        raise Problem(
-            "bad-records", f"{frame.engine} cannot count this frame: {type(error).__name__}: {words}"
-        ) from None
+        detail = f"{frame.engine} cannot count this frame: {type(error).__name__}: {words}"
+        raise Problem("bad-records", detail) from None

@@ -141,9 +141,8 @@ def read(call: Call, body: Body, name: str, tool: str | None = None) -> Imported
 def peer_called(name: str) -> Peer:
     """The tool of a name."""
     if name not in BY_NAME:
-        raise fault(
-            UnknownName, "tool", f"{printable(name)} is none of {', '.join(BY_NAME)}{nearest(name, BY_NAME)}"
-        )
+        detail = f"{printable(name)} is none of {', '.join(BY_NAME)}{nearest(name, BY_NAME)}"
+        raise fault(UnknownName, "tool", detail)
     return BY_NAME[name]
 
 
@@ -238,9 +237,8 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
     """Why there are no scores to read: another tool's file, a summary, or none of these."""
     other = next((peer for peer in PEERS for _ in _matches(peer, fields)), None)
     if asked is not None and other is not None:
-        return fault(
-            "bad-option", "tool", f"this is {other.title}'s result, not {asked.title}'s; name {other.name}"
-        )
+        detail = f"this is {other.title}'s result, not {asked.title}'s; name {other.name}"
+        return fault("bad-option", "tool", detail)
     peer = max(PEERS, key=lambda each: len(each.marks & fields.names))
     if peer.marks & fields.names and asked in (None, peer):
         there = fields.texts.get(peer.beside)
@@ -251,9 +249,8 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
                 local=f"{peer.title}'s report without the score of each record; what it has of them stands beside it, "
                 f"in {printable(there)}: give that file",
             )
-        return Problem(
-            "bad-records", f"{peer.title}'s summary, without the score of each record: {peer.save}"
-        )
+        detail = f"{peer.title}'s summary, without the score of each record: {peer.save}"
+        return Problem("bad-records", detail)
     held = nearest_first("", sorted(fields.names), 6) or "nothing"
     if asked is not None:
         need = ", or ".join(" and ".join(layout.names) for layout in asked.layouts)

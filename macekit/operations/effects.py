@@ -95,9 +95,8 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
         values: Whether numbers that are read as values are joined, too.
     """
     if bins is not None and not (is_ranked(data) if values else is_line(data)):
-        raise useless(
-            "estimator.bins", "each category or value is a cell of its own, so there is nothing to join"
-        )
+        message = "each category or value is a cell of its own, so there is nothing to join"
+        raise useless("estimator.bins", message)
 
 
 def require_left_out(question: Question, names: Sequence[str], why: str) -> None:

@@ -88,9 +88,8 @@ def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
 def require_query_acts(query: str, *samples: Scores | Counts) -> None:
     """Refuse to say how scores are read where there are none."""
     if query != "auto" and all(isinstance(data, Counts) for data in samples):
-        raise fault(
-            "bad-option", "query", "counts are sorted into cells already, so it says nothing; remove it"
-        )
+        detail = "counts are sorted into cells already, so it says nothing; remove it"
+        raise fault("bad-option", "query", detail)
 
 
 def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion) -> NDArray[np.int64] | None:
@@ -170,9 +169,8 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
     there = {name: content for name, content in value.items() if content is not None}
     if "cells" in there:
         if "edges" in there:
-            raise Problem(
-                "bad-option", f"{where}counts: edges were sent together with cells; send one", field="counts"
-            )
+            words = f"{where}counts: edges were sent together with cells; send one"
+            raise Problem("bad-option", words, field="counts")
         require_cells(there["cells"], where)
     counts = LearnedCounts.from_dict(there) if "learned" in there else Counts.from_dict(there)
     groups_of(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
@@ -189,9 +187,8 @@ def groups_of_records(body: DecodedBody, data: Scores, counts: Counts) -> GroupT
     if body.groups is None:
         return None
     if body.units is not None:
-        raise fault(
-            "bad-option", "groups", "do not go with units, of which one record each is kept; name one of them"
-        )
+        detail = "do not go with units, of which one record each is kept; name one of them"
+        raise fault("bad-option", "groups", detail)
     labels, n = np.asarray(body.groups), data.n_members
     require_labels("groups", len(labels), n + data.n_nonmembers)
     return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
