@@ -37,9 +37,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     rule = attack_rule(question.rule)
     data = sample_of(body, question)
     if isinstance(data, Counts):
-        raise fault(
-            "bad-option", "counts", "an attack is judged record by record; send its guesses or its scores"
-        )
+        detail = "an attack is judged record by record; send its guesses or its scores"
+        raise fault("bad-option", "counts", detail)
     choice = question.metrics
     result = attack_advantage(
         data,

@@ -31,9 +31,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CompareQuestion, body)
     require_acceptance_acts(question)
     if question.estimator.accept_learned_score is not None:
-        raise fault(
-            "bad-option", "estimator.accept_learned_score", "a comparison judges no learned score; remove it"
-        )
+        detail = "a comparison judges no learned score; remove it"
+        raise fault("bad-option", "estimator.accept_learned_score", detail)
     samples = queries_of(body, question.query)
     require_estimator_acts(question.estimator, *samples.values(), paper=False)
     estimator_target = target(question.estimator)
@@ -119,9 +118,8 @@ def _of_groups(
     if question.max_group_advantage is None and body.groups is None:
         return ()
     if question.max_group_advantage is None:
-        raise Problem(
-            "bad-option", "groups apply only with max_group_advantage; remove them, or add it", field="groups"
-        )
+        detail = "groups apply only with max_group_advantage; remove them, or add it"
+        raise Problem("bad-option", detail, field="groups")
     if body.groups is None:
         raise fault("missing-field", "groups", "max_group_advantage needs a label for each record")
     if not question.paired:

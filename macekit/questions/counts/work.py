@@ -106,15 +106,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         if body.groups is not None:
-            raise Problem(
-                "bad-option", "groups: counts hold no records, so none is in a group", field="groups"
-            )
+            detail = "groups: counts hold no records, so none is in a group"
+            raise Problem("bad-option", detail, field="groups")
         return _reply(call, data, columns_read(body), samples.groups_of_counts(body, data))
     if data.dimension > 1 and question.cells == "auto":
         if body.groups is not None:
-            raise Problem(
-                "bad-option", "groups: do not go with counts of vectors; remove one", field="groups"
-            )
+            detail = "groups: do not go with counts of vectors; remove one"
+            raise Problem("bad-option", detail, field="groups")
         return _reply(call, learn_score(data, seed=question.seed).on_grid(), columns_read(body))
     counts = _counts_on_cells(data, question, edges)
     if counts is None:

@@ -158,9 +158,8 @@ def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
             effects.require_changes_act("changes", estimator, data)
         return
     if question.changes is not None:
-        raise effects.useless(
-            "changes", "only max_advantage and max_group_advantage ask for a class of attacks"
-        )
+        message = "only max_advantage and max_group_advantage ask for a class of attacks"
+        raise effects.useless("changes", message)
     of_cells = question.max is not None or question.max_epsilon is not None
     cuts = (of_cells and effects.is_ranked(data)) or (
         question.max_group_risk is not None and effects.is_line(data)
@@ -173,9 +172,8 @@ def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
     )
     for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
-            raise effects.useless(
-                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
-            )
+            message = "only max_advantage and max_group_advantage ask for a class of attacks"
+            raise effects.useless(f"estimator.{name}", message)
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:
@@ -206,9 +204,8 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         detail = "give the largest acceptable true positive rate at the false positive rate at_fpr"
         raise fault("missing-field", "max_tpr", detail)
     if q.max_epsilon is None and q.delta > 0.0:
-        raise Problem(
-            "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
-        )
+        words = "delta applies only with max_epsilon; remove it, or add max_epsilon"
+        raise Problem("bad-option", words, field="delta")
     limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
     if limit is not None and not grouped:
         detail = f"{limit} needs a label for each record, or counts with those of each group"

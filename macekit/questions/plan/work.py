@@ -16,9 +16,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Records for a decision about a limit, or for an interval of a width."""
     q = parse_question(PlanQuestion, body)
     if (q.max_advantage is None) == (q.width is None):
-        raise Problem(
-            "bad-option", "plan: give max_advantage or width, one of the two", field="max_advantage"
-        )
+        detail = "plan: give max_advantage or width, one of the two"
+        raise Problem("bad-option", detail, field="max_advantage")
     if (reply := answer_of_wing(call, body, q)) is not None:
         return reply
     return reply_of(call, _of_records(q, encode.warnings(body.cautions)))
