@@ -223,9 +223,8 @@ def unknown_column(role: str, name: str, names: Iterable[str], what: str = "colu
     columns = list(names)
     detail = f"{role}: no {what} of the {len(columns)} has this name"
     there = nearest_first(name, columns)
-    return Problem(
-        "unknown-name", detail, field=role, local=f"{detail}, '{printable(name)}'; there are {there}"
-    )
+    words = "unknown-name"
+    return Problem(words, detail, field=role, local=f"{detail}, '{printable(name)}'; there are {there}")
 
 
 def unknown_column_of(role: str, name: str, table: str, names: Iterable[str]) -> Problem:

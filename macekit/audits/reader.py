@@ -80,9 +80,8 @@ class Reader:
         except Exception as error:
             if type(error).__name__ != "NotFittedError":
                 raise
-            raise fault(
-                InputError, "model", "it is not fitted; call fit with the training rows first"
-            ) from None
+            detail = "it is not fitted; call fit with the training rows first"
+            raise fault(InputError, "model", detail) from None
         if (
             isinstance(answers, list)
             and answers
@@ -94,9 +93,8 @@ class Reader:
         count = length_of(rows)
         if array.ndim == 0 or len(array) != count:
             got = "one number" if array.ndim == 0 else f"{len(array)} answers"
-            raise fault(
-                DimensionMismatch, "model", f"gave {got} about {count} rows of {name}, need one a row"
-            )
+            detail = f"gave {got} about {count} rows of {name}, need one a row"
+            raise fault(DimensionMismatch, "model", detail)
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim > 2:

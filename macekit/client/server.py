@@ -269,9 +269,8 @@ class Mace(Client):
 
         if options is None:
             long = ", ".join(sorted(JSON_ONLY))
-            raise Problem(
-                "bad-option", f"of a dataset nothing can be asked that takes a list of numbers ({long})"
-            )
+            detail = f"of a dataset nothing can be asked that takes a list of numbers ({long})"
+            raise Problem("bad-option", detail)
         return self._ask(operation, ((DATA, dataset.name), *roles, *options), {})
 
     def _ask(self, operation: str, query: Pairs, about: dict[str, str], **body: Any) -> dict[str, Any]:

@@ -294,9 +294,8 @@ def _parts_of_groups(
                 stream = tallies.get(label, start)
                 tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
-            raise fault(
-                "too-large", "group", f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
-            )
+            detail = f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
+            raise fault("too-large", "group", detail)
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
     return parts, recorder.columns()
 

@@ -32,9 +32,8 @@ def rows_of(layer: Spec, around: Spec) -> list[Row]:
     """What a layer shows: its own rows or the chart's, without those that its filter leaves out."""
     data = layer.get("data", around.get("data", {"values": ()}))
     if set(data) != {"values"}:
-        raise ValueError(
-            f"a chart may hold its data and nothing else, which is not allowed: {', '.join(data)}"
-        )
+        message = f"a chart may hold its data and nothing else, which is not allowed: {', '.join(data)}"
+        raise ValueError(message)
     rows: list[Row] = list(data["values"])
     for step in layer.get("transform", ()):
         match = VALID.fullmatch(step["filter"])
