@@ -528,9 +528,8 @@ def require_copies(most: int | None, most_near: int | None, accept: bool) -> int
         if limit is not None:
             require_count(name, limit, 0)
     if accept and most is not None:
-        raise OptionError.about(
-            "accept_copies", "max_copies_over_holdout limits the copies already; give one of the two"
-        )
+        message = "max_copies_over_holdout limits the copies already; give one of the two"
+        raise OptionError.about("accept_copies", message)
     return sum(limit is not None for _, limit in limits)
 
 

@@ -156,9 +156,8 @@ def frontier(
         raise OutOfRange.about("utility", "need finite numbers")
     require_count("starts", starts)
     if starts > (len(candidates) if is_ordered else 1):
-        raise OptionError.about(
-            "starts", "need at most one for each candidate, and an order that was declared"
-        )
+        words = "need at most one for each candidate, and an order that was declared"
+        raise OptionError.about("starts", words)
     queries = {name: each if isinstance(each, Mapping) else {name: each} for name, each in candidates.items()}
     every = {
         name: series.riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster)

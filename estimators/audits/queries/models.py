@@ -376,9 +376,8 @@ def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool,
     if alone and names is not None and len(names) == 1:  # one class: nothing else has any probability
         return np.column_stack([np.zeros(len(array)), np.full(len(array), least)])
     if names is not None and len(names) != width:
-        raise DimensionMismatch.about(
-            "classes", f"got {len(names)}, need one for each of {width} columns of the outputs"
-        )
+        message = f"got {len(names)}, need one for each of {width} columns of the outputs"
+        raise DimensionMismatch.about("classes", message)
     if logits:
         return np.column_stack([np.zeros(len(single)), single]) if single.ndim == 1 else single
     _require_probabilities(single)

@@ -123,17 +123,15 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise errors.DimensionMismatch.about(
-            name, f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
-        )
+        message = f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
+        raise errors.DimensionMismatch.about(name, message)
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
         raise errors.NotFinite.about(name, f"row {bad} is NaN or infinite; leave it out or encode it", bad)
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise errors.NotFinite.about(
-            name, "a number lies beyond 1e150, and its square beyond floats; scale the columns"
-        )
+        message = "a number lies beyond 1e150, and its square beyond floats; scale the columns"
+        raise errors.NotFinite.about(name, message)
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
 
@@ -283,9 +281,8 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise errors.NotInstalled.about(
-                "engine", f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
-            )
+            message = f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
+            raise errors.NotInstalled.about("engine", message)
         return engine, None
     if len(base) <= FEW_ROWS:
         return "tree", None

@@ -192,9 +192,8 @@ def places_among(labels: NDArray[np.generic], names: NDArray[np.generic], what: 
     wrong = names[columns] != labels
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise errors.InputError.about(
-            "labels", f"the label of record {index} is none of the {len(names)} {what}", index
-        )
+        message = f"the label of record {index} is none of the {len(names)} {what}"
+        raise errors.InputError.about("labels", message, index)
     return columns
 
 

@@ -499,9 +499,8 @@ def _flags(membership: ArrayLike) -> Booleans:
     """Who trained on what: True or False for each shadow and record."""
     array = plain_array(membership, "membership")
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise errors.InputError.about(
-            "membership", "need True or False (1 or 0) for each shadow and record, a row a shadow"
-        )
+        message = "need True or False (1 or 0) for each shadow and record, a row a shadow"
+        raise errors.InputError.about("membership", message)
     return array.astype(np.bool_)
 
 
@@ -512,9 +511,8 @@ def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]
         return
     turned = "; it seems to be a row a record: transpose it" if got[::-1] == (got[1], records) else ""
     of = "" if need[0] is None else f"{models} "
-    raise errors.DimensionMismatch.about(
-        name, f"got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}"
-    )
+    message = f"got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}"
+    raise errors.DimensionMismatch.about(name, message)
 
 
 def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:

@@ -455,9 +455,8 @@ def _names(
     every = list(dict.fromkeys(name for table in order for name in tables[table]))
     for name in options:
         if name not in every:
-            raise InputError(
-                f"column {name!r} is in no table; the columns are {_list(every)}", field="columns"
-            )
+            message = f"column {name!r} is in no table; the columns are {_list(every)}"
+            raise InputError(message, field="columns")
     shared = [name for name in every if all(name in table for table in tables.values())]
     absent = [name for name in every if name not in shared and name not in leave_out]
     if not shared:

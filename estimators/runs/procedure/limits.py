@@ -143,9 +143,8 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
             f"about this model by itself, or train {FEWEST - 1} more",
         )
     if len(names) < FEWEST:
-        raise TooFewRecords.about(
-            "model", f"got {len(names)} models, need at least {FEWEST} to tell how much they vary"
-        )
+        message = f"got {len(names)} models, need at least {FEWEST} to tell how much they vary"
+        raise TooFewRecords.about("model", message)
     sides = column[: data.n_members], column[data.n_members :]
     for what, side in zip(("member", "nonmember"), sides, strict=True):
         few = names[np.bincount(side, minlength=len(names)) < MIN_RECORDS]

@@ -318,9 +318,8 @@ def place(batch: Scores | Counts, before: Counts | None) -> Counts:
         raise IncompatibleCells("scores: the batches before had labels, not numbers", field="members")
     if before is not None and isinstance(before.cells, Values) is (batch.members.dtype.kind in "US"):
         came, comes = ("numbers", "text") if isinstance(before.cells, Values) else ("text", "numbers")
-        raise IncompatibleCells(
-            f"scores: the batches before had {came} as labels, this one has {comes}", field="members"
-        )
+        message = f"scores: the batches before had {came} as labels, this one has {comes}"
+        raise IncompatibleCells(message, field="members")
     labels, at = np.unique(np.concatenate([batch.members, batch.nonmembers]), return_inverse=True)
     cells = (Categories if labels.dtype.kind in "US" else Values)(labels)
     return _count(np.split(at.reshape(-1), [batch.n_members]), cells)

@@ -355,7 +355,6 @@ def parameters(name: str, values: ArrayLike, noise: Noise) -> Floats:
     """Rows of parameters, checked against the noise."""
     rows = rows_of(name, values)
     if rows.shape[1] != noise.dimension:
-        raise DimensionMismatch.about(
-            name, f"rows have {rows.shape[1]} numbers, the noise has {noise.dimension}"
-        )
+        message = f"rows have {rows.shape[1]} numbers, the noise has {noise.dimension}"
+        raise DimensionMismatch.about(name, message)
     return rows

@@ -166,9 +166,8 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
     gamma = errors.require_positive("gamma", gamma)
     p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
     if p.shape != q.shape:
-        raise errors.DimensionMismatch.about(
-            "member", f"got {q.size} cells, nonmember has {p.size}; need equally many"
-        )
+        message = f"got {q.size} cells, nonmember has {p.size}; need equally many"
+        raise errors.DimensionMismatch.about("member", message)
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
     return float(min(np.maximum(gap, 0.0).sum(), 1.0))
 

@@ -83,9 +83,8 @@ def of_sum(points: Floats) -> Distances:
     units of a power of two near the largest coordinate, so that points and noise on any scale give the same.
     """
     if len(points) > MOST_RECORDS:
-        raise errors.OutOfRange.about(
-            "points", f"got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more"
-        )
+        message = f"got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more"
+        raise errors.OutOfRange.about("points", message)
     points = rows_of("points", points, MOST)
     centred = points - np.median(points, axis=0)
     unit = _unit(float(np.abs(centred).max()))
@@ -182,9 +181,8 @@ class Gaussian:
     def __post_init__(self) -> None:
         errors.require_positive("sigma", self.sigma)
         if self.sigma < LEAST or self.distances.largest / self.sigma > FARTHEST:
-            raise errors.OutOfRange.about(
-                "sigma", f"need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart"
-            )
+            message = f"need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart"
+            raise errors.OutOfRange.about("sigma", message)
 
     def delta(self, epsilon: float) -> float:
         """Upper bound (Proposition 12) on the least delta that makes it (epsilon, delta)-PMP on these records."""
