@@ -189,9 +189,8 @@ def require_count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` if it is a whole number of at least ``minimum`` that fits 63 bits."""
     number = require_number(name, value)
     if not minimum <= number < 2.0**63 or not hasattr(value, "__index__"):  # 8.0 is no count
-        raise OutOfRange.about(
-            name, f"got {number:g}, need a whole number of at least {minimum} and below 2^63"
-        )
+        message = f"got {number:g}, need a whole number of at least {minimum} and below 2^63"
+        raise OutOfRange.about(name, message)
     return int(value)
 
 

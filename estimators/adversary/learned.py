@@ -453,9 +453,8 @@ def _build(learner: Learner, seed: int) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise NotInstalled.about(
-            "estimator", "needs the package scikit-learn; pip install 'macekit[learned]'"
-        ) from None
+        message = "needs the package scikit-learn; pip install 'macekit[learned]'"
+        raise NotInstalled.about("estimator", message) from None
 
 
 def _rows(scores: Scores) -> list[Floats]:

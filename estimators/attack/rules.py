@@ -176,9 +176,8 @@ def judge_records(scores: Scores, rule: AttackRule, prior: float, seed: int) -> 
         message = f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses"
         raise errors.InputError(message, field="members")
     if "U" in (sides[0].dtype.kind, sides[1].dtype.kind):
-        raise errors.InputError(
-            f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses", field="members"
-        )
+        words = f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses"
+        raise errors.InputError(words, field="members")
     sign = 1.0 if rule.side == "above" else -1.0
     members, nonmembers = (sign * side.astype(np.float64) for side in sides)
     if isinstance(rule, ThresholdRule):

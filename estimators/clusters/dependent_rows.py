@@ -204,6 +204,5 @@ def require_scores(data: Scores | Counts) -> Scores:
 def require_one_number(lone: Scores | Counts, submitted: Scores | Counts) -> None:
     """Refuse vectors of which rows were left out: what is learned from these would be asked about the others."""
     if lone is not submitted and isinstance(lone, Scores) and lone.dimension > 1:
-        raise OptionError.about(
-            "cluster", "a learned adversary does not allow for clusters; give one number a record"
-        )
+        message = "a learned adversary does not allow for clusters; give one number a record"
+        raise OptionError.about("cluster", message)

@@ -96,9 +96,8 @@ class MaxExposed:
                 "is without any score",
             )
         if not sample.fine.cells.ordered:
-            raise OptionError.about(
-                "max_exposed", "categories have no order, and so no ranges in which members would lie"
-            )
+            message = "categories have no order, and so no ranges in which members would lie"
+            raise OptionError.about("max_exposed", message)
         odds = precision / (1.0 - precision) * (1.0 - sample.prior) / sample.prior
         ends = direction_of(self.direction)
         above, below = (1.0 - sample.confidence) / 2.0, (1.0 - sample.below) / 2.0

@@ -61,9 +61,8 @@ class Sample:
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
         if not 1e-290 < points * step < 1e300:  # a width whose reciprocal overflows crashes fast-histogram
-            raise OutOfRange.about(
-                "bandwidth", "records lie too close together or too far apart for a spread; change their unit"
-            )
+            message = "records lie too close together or too far apart for a spread; change their unit"
+            raise OutOfRange.about("bandwidth", message)
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
         if not exact:
@@ -78,9 +77,8 @@ class Sample:
         require_positive("step", step)
         total = float(column.sum())
         if column.ndim != 1 or not np.isfinite(total) or (column < 0).any():
-            raise InvalidCounts(
-                "bandwidth: counts must be one list of finite numbers of at least 0", field="counts"
-            )
+            message = "bandwidth: counts must be one list of finite numbers of at least 0"
+            raise InvalidCounts(message, field="counts")
         if total < 2:
             raise TooFewRecords(f"bandwidth: got {total:g} records, need at least 2")
         at = low + step * np.arange(column.size)

@@ -276,9 +276,8 @@ def _clustered(
         alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
         return replace(plain, clusters=alone)
     if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
-        raise OptionError.about(
-            "cluster", "a learned adversary does not allow for clusters; give one number a record"
-        )
+        message = "a learned adversary does not allow for clusters; give one number a record"
+        raise OptionError.about("cluster", message)
     target = target or CellsTarget()
     fine = _finest(data, target)
     at = clusters.cells(fine, data)
@@ -355,9 +354,8 @@ def cells_for(fine: Counts, target: Target) -> Counts:
             return fine.require_shared_cells()
         return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)
     if not fine.cells.ordered:
-        raise IncompatibleCells(
-            f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
-        )
+        message = f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}"
+        raise IncompatibleCells(message, field="estimator")
     return fine.coarsen(CUTS)
 
 

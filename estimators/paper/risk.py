@@ -257,9 +257,8 @@ def record_risk(
             points = np.asarray(targets_of(targets, None), dtype=np.float64)
             width = 1 if points.ndim == 1 else points.shape[1]
             if width != data.dimension:
-                raise DimensionMismatch(
-                    f"targets have dimension {width}, the records {data.dimension}", field="targets"
-                )
+                message = f"targets have dimension {width}, the records {data.dimension}"
+                raise DimensionMismatch(message, field="targets")
         cautions = []
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))

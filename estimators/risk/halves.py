@@ -127,9 +127,8 @@ def targets_in(
     rows = np.asarray(targets_of(targets, Intervals(np.empty(0))), dtype=np.float64)
     wide = 1 if rows.ndim == 1 else rows.shape[1]
     if wide != data.dimension:
-        raise DimensionMismatch(
-            f"targets have dimension {wide}, the records {data.dimension}", field="targets"
-        )
+        message = f"targets have dimension {wide}, the records {data.dimension}"
+        raise DimensionMismatch(message, field="targets")
     rows = rows.reshape(len(rows), data.dimension)
     part_of, _ = records_of(learned)
     if stand_for is not None:

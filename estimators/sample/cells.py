@@ -285,9 +285,8 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
             )
             tree = axes.ndim == 1 and axes.shape == cuts.shape and (axes.size + 1) & axes.size == 0
             if not tree or not np.isfinite(cuts).all() or (axes < 0).any():
-                raise InvalidCounts(
-                    "cells of kind 'boxes': not a complete tree of finite cuts", field="cells"
-                )
+                message = "cells of kind 'boxes': not a complete tree of finite cuts"
+                raise InvalidCounts(message, field="cells")
             return Boxes(axes, cuts)
     except InvalidCounts:
         raise
@@ -300,9 +299,8 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:
     """Labels or keys as every partition here keeps them: a list of one plain type, distinct and sorted."""
     if labels.ndim != 1 or labels.dtype.kind not in kinds or not (labels[1:] > labels[:-1]).all():
-        raise InvalidCounts(
-            "cells: labels or keys must be a list of one type, distinct and sorted", field="cells"
-        )
+        message = "cells: labels or keys must be a list of one type, distinct and sorted"
+        raise InvalidCounts(message, field="cells")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InvalidCounts("cells: a label is NaN or infinite", field="cells")
     return labels

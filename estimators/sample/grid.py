@@ -130,9 +130,8 @@ class Grid:
             raise InvalidCounts(message, field="cells")
         grid = cls.of_steps(steps, keys, from_dicts(value.get("frequent", ())))
         if not (grid.lower_edges[1:] >= grid.upper_edges[:-1]).all():
-            raise InvalidCounts(
-                "cells of kind 'grid': cells must be in order, and none in another", field="cells"
-            )
+            words = "cells of kind 'grid': cells must be in order, and none in another"
+            raise InvalidCounts(words, field="cells")
         return grid
 
 

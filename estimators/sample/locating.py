@@ -54,9 +54,8 @@ class SampleRange:
         """Whether each score lies within."""
         rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
         if rows.shape[1] != len(self.low):
-            raise DimensionMismatch(
-                f"targets have dimension {rows.shape[1]}, the records {len(self.low)}", field="targets"
-            )
+            message = f"targets have dimension {rows.shape[1]}, the records {len(self.low)}"
+            raise DimensionMismatch(message, field="targets")
         return np.asarray(((rows >= self.low) & (rows <= self.high)).all(axis=1))
 
 

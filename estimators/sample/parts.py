@@ -224,9 +224,8 @@ def by_value(members: Integers, nonmembers: Integers, cells: Categories) -> Coun
 
 def _of_texts(part: Part) -> Counts:
     if len(part.keys) > MOST_VALUES:
-        raise TooManyCells(
-            f"scores: more than {MOST_VALUES} distinct texts; use coarser categories", field="members"
-        )
+        message = f"scores: more than {MOST_VALUES} distinct texts; use coarser categories"
+        raise TooManyCells(message, field="members")
     labels = part.keys.astype(np.str_)
     return by_value(part.members, part.nonmembers, Categories(labels)).require_shared_cells()
 

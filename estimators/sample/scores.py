@@ -113,9 +113,8 @@ class Scores:
         _require_no_labels(a, b)
         for side, name in ((a, "member"), (b, "nonmember")):
             if len(side) < MIN_RECORDS:
-                raise errors.TooFewRecords(
-                    f"{name} scores: got {len(side)}, need at least {MIN_RECORDS}", field=f"{name}s"
-                )
+                message = f"{name} scores: got {len(side)}, need at least {MIN_RECORDS}"
+                raise errors.TooFewRecords(message, field=f"{name}s")
         if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
             raise errors.DimensionMismatch(
                 f"member scores have dimension {_dimension(a)}, nonmember scores {_dimension(b)}; "
@@ -180,9 +179,8 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     """
     labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
     if len(labels) != n_scores:
-        raise errors.DimensionMismatch(
-            f"units: got {len(labels)} labels for {n_scores} scores", field="units"
-        )
+        message = f"units: got {len(labels)} labels for {n_scores} scores"
+        raise errors.DimensionMismatch(message, field="units")
     order = np.random.default_rng(errors.require_count("seed", seed, 0)).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
@@ -193,13 +191,11 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     try:
         labels = exact_array(values)
     except ValueError:
-        raise errors.RaggedRows(
-            f"{name}: got rows of different length, need one label per record", field=name
-        ) from None
+        message = f"{name}: got rows of different length, need one label per record"
+        raise errors.RaggedRows(message, field=name) from None
     if labels.ndim != 1:
-        raise errors.DimensionMismatch(
-            f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
-        )
+        message = f"{name}: got an array of {labels.ndim} dimensions, need one label per record"
+        raise errors.DimensionMismatch(message, field=name)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return labels  # nothing that could be missing, and no need to look at each
     items = values if isinstance(values, list | tuple) else labels.tolist()
@@ -222,9 +218,8 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)
     if array.dtype.kind not in "biufUSO":
-        raise errors.InputError(
-            f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=field
-        )
+        message = f"{name} scores: type {array.dtype} is not supported; need numbers or text"
+        raise errors.InputError(message, field=field)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise errors.InputError(
             f"{name} scores: got an array of {array.ndim} dimensions, need one score or one row per record",
@@ -378,9 +373,8 @@ def _require_finite(array: NDArray[np.float64], name: str) -> None:
         return
     value = array[index]
     what = "NaN" if np.isnan(value).any() else "infinite"
-    raise errors.NotFinite(
-        f"{name} scores: record {index} is {what}; every score must be finite", field=f"{name}s", index=index
-    )
+    message = f"{name} scores: record {index} is {what}; every score must be finite"
+    raise errors.NotFinite(message, field=f"{name}s", index=index)
 
 
 def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:

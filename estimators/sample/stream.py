@@ -76,12 +76,10 @@ class CountStream:
         for side, values in blocks:
             if table is not None and (values.dtype.kind == "U") != _is_text(table):
                 if not self.n_members + self.n_nonmembers and isinstance(self.table, GrowingGrid):
-                    raise InputError(
-                        f"{SIDES[side]} scores: got text, a grid needs numbers", field=f"{SIDES[side]}s"
-                    )
-                raise MixedTypes(
-                    f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
-                )
+                    message = f"{SIDES[side]} scores: got text, a grid needs numbers"
+                    raise InputError(message, field=f"{SIDES[side]}s")
+                message = f"{SIDES[side]} scores: text and numbers in one sample"
+                raise MixedTypes(message, field=f"{SIDES[side]}s")
             table, block = _of_one_type(table, values)
             text = block.dtype.kind == "U"
             if text:
@@ -208,9 +206,8 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         raise InputError(f"{name} scores: rows of numbers cannot be counted block by block", field=f"{name}s")
     whole = array.dtype.kind == "O" and all(type(value) is int for value in array.tolist())
     if len(array) and not whole and array.dtype.kind not in "biufU":
-        raise InputError(
-            f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=f"{name}s"
-        )
+        message = f"{name} scores: type {array.dtype} is not supported; need numbers or text"
+        raise InputError(message, field=f"{name}s")
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):  # beyond 1e308 is infinite to us, and refused as that
             return array.astype(np.float64)
