@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -55,12 +55,11 @@ def as_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
     types = pa.types
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray) or whole.null_count:  # of several chunks, too large for one
-        return np.asarray(whole.to_numpy(zero_copy_only=False))
-    if types.is_boolean(whole.type):
-        return np.asarray(np.from_dlpack(whole.cast(pa.uint8())).view(np.bool_))
-    if types.is_integer(whole.type) or types.is_floating(whole.type):
-        return np.asarray(np.from_dlpack(whole))
+    if not isinstance(whole, pa.ChunkedArray) and not whole.null_count:  # not of chunks too large for one
+        if types.is_boolean(whole.type):
+            return np.asarray(np.from_dlpack(whole.cast(pa.uint8())).view(np.bool_))
+        if types.is_integer(whole.type) or types.is_floating(whole.type):
+            return np.asarray(np.from_dlpack(whole))
     return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
@@ -225,24 +224,24 @@ class Labels:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def first(self, of_text: NDArray[np.bool_]) -> int | None:
-        """The first record whose text is one of those wanted."""
-        matches = of_text[self.codes]
+    def first(self, wanted: Iterable[bool]) -> int | None:
+        """The first record whose text is one of those wanted, of each of which it is said."""
+        matches = np.fromiter(wanted, np.bool_, len(self.texts))[self.codes]
         return int(np.argmax(matches)) if matches.any() else None
 
     def array(self, what: str, start: int, limit: int) -> NDArray[np.str_]:
         """The text of each record, in at most ``limit`` bytes: NumPy gives each the room of the longest."""
-        missing = self.first(np.array([text is None for text in self.texts], dtype=np.bool_))
+        missing = self.first(text is None for text in self.texts)
         if missing is not None:
             raise absent(what, start + missing)
         texts = [text or "" for text in self.texts]
-        nul = self.first(np.array([text.endswith("\0") for text in texts], dtype=np.bool_))
+        nul = self.first(text.endswith("\0") for text in texts)
         if nul is not None:
             detail = f"row {start + nul} is text that ends in a NUL character; write it without"
             raise fault(InputError, what, detail, start + nul)
         wide = max(map(len, texts), default=1)
         if wide > MOST_LETTERS:
-            at = self.first(np.array([len(text) > MOST_LETTERS for text in texts], dtype=np.bool_))
+            at = self.first(len(text) > MOST_LETTERS for text in texts)
             if at is not None:
                 detail = f"row {start + at} has more than {MOST_LETTERS} characters"
                 raise fault("out-of-range", what, detail, start + at)

@@ -345,7 +345,7 @@ class ValuesRead:
     def _labels(self, values: list[str], start: int) -> Labels:
         places = {text: place for place, text in enumerate(dict.fromkeys(values))}
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
-        half = labels.first(np.array([HALF.search(text) is not None for text in places], dtype=np.bool_))
+        half = labels.first(HALF.search(text) is not None for text in places)
         if half is not None:
             detail = f"row {start + half} holds half of a surrogate pair"
             raise fault("malformed-body", self.what, detail, start + half)

@@ -182,7 +182,10 @@ def header_of(take: Callable[[int], bytes]) -> Header:
     complete = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
     if not complete or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise Problem("malformed-body", "the NPY header is not one")
-    _require_usable(kind)
+    if kind.hasobject:
+        raise pickle_problem("the array holds Python objects, so it is a pickle, which")
+    if kind.itemsize == 0 or kind.subdtype is not None:
+        raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
     return Header(kind, shape, fortran)
 
 
@@ -191,13 +194,6 @@ def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
     if len(data) < size:
         raise Problem("incomplete-body", "the NPY header ended before it was complete")
     return data
-
-
-def _require_usable(kind: np.dtype[Any]) -> None:
-    if kind.hasobject:
-        raise pickle_problem("the array holds Python objects, so it is a pickle, which")
-    if kind.itemsize == 0 or kind.subdtype is not None:
-        raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
 
 
 def _require_sides(header: Header) -> None:

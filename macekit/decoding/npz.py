@@ -24,7 +24,7 @@ from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns
+from macekit.decoding.format import SIDES, ChooseUnnamed, Column, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import SCORE_NAMES, C, Choose, Fields, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
@@ -33,7 +33,6 @@ from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
-SIDES = ("members", "nonmembers")
 SCORES = "scores"
 """What the array of scores may be called besides."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -44,8 +45,6 @@ NUMBERS_ONLY = (
 
 MOST_UNNAMED = 8
 """Columns that nobody named and that are looked at."""
-
-T = TypeVar("T")
 
 
 class Layout(ABC):
@@ -245,7 +244,9 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     """
     lower = [name.lower() for name in names]
     group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
-    member = _clear(lambda: _usual_member(names))
+    member = None
+    with suppress(Problem):
+        member = _usual_member(names)
     others = [place for place in (member, group) if place is not None]
     truths, ids = truth_columns(names), _ids(names)
     suggested = partial(
@@ -259,13 +260,6 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
         return suggested(free, reason=None)
     several = f"{len(free)} columns could be the scores, and none is called {USUAL_SCORES}"
     return suggested(None, reason=several if free else NUMBERS_ONLY)
-
-
-def _clear(look: Callable[[], T]) -> T | None:
-    try:
-        return look()
-    except Problem:
-        return None
 
 
 def find(names: Sequence[str], name: str, role: str) -> int:

@@ -215,7 +215,7 @@ def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDAr
         column = Labels(codes.reshape(-1), [str(each).lower() for each in values.tolist()])
         value = value.lower()
     texts = [text.strip() if text is not None else "" for text in column.texts]
-    missing = column.first(np.array([not text for text in texts], dtype=np.bool_))
+    missing = column.first(not text for text in texts)
     if missing is not None:
         raise absent("member", start + missing)
     counts = np.bincount(column.codes, minlength=len(texts))

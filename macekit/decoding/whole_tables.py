@@ -19,7 +19,7 @@ from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, INFINITE, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
-from macekit.decoding.typed import is_text
+from macekit.decoding.typed import is_text, labels
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.query_string import WHOLE as TABLE
 
@@ -93,7 +93,7 @@ def columns_of_json(table: str, columns: object) -> Columns:
 
 def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Columns]:
     """The rows of each table."""
-    words = [None if word is None else str(word).strip().lower() for word in _as_list(columns[name])]
+    words = [None if word is None else str(word).strip().lower() for word in as_list(columns[name])]
     table_of = {word: each for each in tables for word in (each, each.removesuffix("s"))}
     table_of |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
     odd = next((row for row, word in enumerate(words) if word not in table_of), None)
@@ -112,7 +112,8 @@ def _rows(column: Column, rows: NDArray[np.int64]) -> Column:
     return [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
 
 
-def _as_list(column: Column) -> list[object]:
+def as_list(column: Column) -> list[object]:
+    """Python's own values."""
     return column if isinstance(column, list) else column.tolist()
 
 
@@ -142,10 +143,8 @@ def of_texts(column: pa.ChunkedArray) -> Column:
     import pyarrow.compute as pc
 
     with refusals("CSV"):
-        codes = pc.dictionary_encode(pc.utf8_trim_whitespace(column.cast(pa.string()))).combine_chunks()
-    codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-    texts: list[str] = codes.dictionary.to_pylist()
-    places = as_numpy(codes.indices)
+        distinct = labels(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    texts, places = cast("list[str]", distinct.texts), distinct.codes
     present = [text for text in texts if text.lower() not in MISSING - INFINITE]
     if present and all(_is_number(text) for text in present):
         if all(WHOLE.fullmatch(text) for text in present):
