@@ -396,9 +396,8 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     columns = []
     for side in (a, b):
         column = histogram1d(side, bins, (low, high)).astype(np.int64)
-        column[-1] += len(side) - int(
-            column.sum()
-        )  # fast-histogram leaves x == max out, and nothing else here
+        # fast-histogram leaves x == max out, and nothing else here
+        column[-1] += len(side) - int(column.sum())
         columns.append(column)
     return Counts.trusted(columns[0], columns[1], Intervals(cuts))
 

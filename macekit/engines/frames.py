@@ -333,9 +333,8 @@ class ScoreColumn:
         """Whether a row has a score that can be used."""
         usable = ~narwhals().col(self.score).is_null()
         if self.dtype.is_float():
-            usable = usable & (
-                self.numbers() - self.numbers() == 0
-            )  # what a file's range says leaves NaN out
+            # what a file's range says leaves NaN out
+            usable = usable & (self.numbers() - self.numbers() == 0)
         for column in self.usable_too:
             usable = usable & column.usable
         return usable
@@ -400,9 +399,8 @@ class ScoreColumn:
             return self.numbers() if self.dtype == nw.Boolean else nw.col(self.score)
         numbers = self.floats
         key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
-        if (
-            exponent > 0
-        ):  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+        # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+        if exponent > 0:
             beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
             step = 2.0**exponent
             key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)

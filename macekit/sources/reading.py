@@ -306,7 +306,7 @@ def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.int
     column = table.columns[roles.group]
     if isinstance(column, Labels):
         labels, codes = list[object](column.texts), column.codes
-        missing = column.first(np.array([text is None for text in column.texts], dtype=np.bool_))
+        missing = column.first(text is None for text in column.texts)
         if missing is not None:
             raise absent("group", table.start + missing)
     else:
