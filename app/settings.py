@@ -368,9 +368,8 @@ def file_settings() -> dict[str, Any]:
         return tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadSettings(f"{FILE}: the file cannot be read ({type(error).__name__})") from None
-    except (
-        ValueError
-    ) as error:  # not UTF-8, or not TOML; the parser's words name a line, not what stands there
+    except ValueError as error:
+        # not UTF-8, or not TOML; the parser's words name a line, not what stands there
         place = re.search(r"\(at line \d+, column \d+\)", str(error))
         raise BadSettings(f"{FILE}: the file is not TOML {place[0] if place else ''}".rstrip()) from None
 

@@ -219,7 +219,8 @@ def _chosen_by(search: Callable[[Sample], float | None], sample: Sample, dimensi
         width = search(closer)
     if width is None:
         return Silverman().choose(sample, dimension)
-    return _require_width(width * _dimension_factor(sample.size, dimension))
+    # from the rate n^(-1/5) of one axis alone to n^(-1/(d+4)) of a product kernel
+    return _require_width(width * float(sample.size ** (0.2 - 1.0 / (dimension + 4))))
 
 
 BANDWIDTHS: Mapping[str, Bandwidth] = {
@@ -317,11 +318,6 @@ def _fixed_point(sample: Sample) -> float | None:
             return sqrt(high) * cells * sample.step
         low = high
     return None
-
-
-def _dimension_factor(n: int, dimension: int) -> float:
-    """From the rate n^(-1/5) of one axis alone to n^(-1/(d+4)) of a product kernel."""
-    return float(n ** (0.2 - 1.0 / (dimension + 4)))
 
 
 def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:

@@ -358,20 +358,6 @@ def upper_limit(
     return rates.largest_ratio(*ratio, alpha, metric_range(objective), at_least)
 
 
-def rule_upper(
-    hits: ArrayLike,
-    n_members: float,
-    alarms: ArrayLike,
-    n_nonmembers: float,
-    objective: Objective,
-    alpha: float,
-) -> Floats:
-    """Upper limit, of level 1 - alpha, of the metric of each fixed rule."""
-    ratio = _ratio_of(objective)
-    rates = _rates(hits, n_members, alarms, n_nonmembers, ratio)
-    return rates.ratio_upper(*ratio, alpha, metric_range(objective))
-
-
 def rule_lower(
     hits: ArrayLike,
     n_members: float,

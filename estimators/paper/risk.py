@@ -9,13 +9,13 @@ from estimators.arrays import Floats
 from estimators.density.bandwidth import BANDWIDTHS, Bandwidth, Fixed
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import EqualWidth, Kernel, densities_of
-from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
+from estimators.errors import InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.locating import SampleRange, cell_of, targets_of
+from estimators.sample.locating import SampleRange, cell_of, rows_of_targets, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee
 
@@ -254,11 +254,7 @@ def record_risk(
         if targets is None:
             points = np.concatenate([data.members, data.nonmembers]).astype(np.float64)
         else:
-            points = np.asarray(targets_of(targets, None), dtype=np.float64)
-            width = 1 if points.ndim == 1 else points.shape[1]
-            if width != data.dimension:
-                message = f"targets have dimension {width}, the records {data.dimension}"
-                raise DimensionMismatch(message, field="targets")
+            points = rows_of_targets(targets, data.dimension)
         cautions = []
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))

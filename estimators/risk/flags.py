@@ -8,7 +8,7 @@ within a cell scores may differ.
 
 Only the member side is tested. That |f_p| is large in a cell where members are *rare* tells the world
 that a record was not used, which is no disclosure of membership; and at a prior below 1/2 it is
-large there without any leak. ``flag_nonmembers`` tests that side.
+large there without any leak.
 """
 
 from typing import ClassVar, Protocol
@@ -244,19 +244,6 @@ def flag_members(
         p_values = np.minimum(1.0, p_values * parts.choices)
         flagged = _with_groups(counts, p_values, share, rate, multiplicity, groups, parts)
     return Flags(flagged, p_values, tau, rate, multiplicity)
-
-
-def flag_nonmembers(
-    counts: Counts,
-    prior: float,
-    threshold: float | None = None,
-    rate: float = 0.05,
-    over: Multiplicity | None = None,
-) -> Flags:
-    """Cells whose signed risk is *below* ``threshold``, 2p-1 by default: the test with the sides exchanged."""
-    exchanged = Counts(counts.nonmembers, counts.members, counts.cells)
-    flags = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
-    return Flags(flags.flagged, flags.p_values, -flags.threshold, rate, flags.over)
 
 
 def _with_groups(

@@ -94,6 +94,16 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
+def rows_of_targets(values: ArgumentScores, dimension: int) -> Floats:
+    """Numbers asked about as floats, of the records' own dimension."""
+    rows = np.asarray(targets_of(values, None), dtype=np.float64)
+    wide = 1 if rows.ndim == 1 else rows.shape[1]
+    if wide != dimension:
+        message = f"targets have dimension {wide}, the records {dimension}"
+        raise DimensionMismatch(message, field="targets")
+    return rows
+
+
 def _integers(array: NDArray[Any], texts: NDArray[Any] | Literal[False]) -> NDArray[np.generic]:
     """Integers beyond 64 bits as they are counted: as text, and so are those beside them."""
     if array.dtype.kind == "O" and not _are_integers(array):

@@ -74,7 +74,8 @@ class CountStream:
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
         for side, values in blocks:
-            if table is not None and (values.dtype.kind == "U") != _is_text(table):
+            is_text = isinstance(table, _Labels) and not table.integers  # and no integers in its place
+            if table is not None and (values.dtype.kind == "U") != is_text:
                 if not self.n_members + self.n_nonmembers and isinstance(self.table, GrowingGrid):
                     message = f"{SIDES[side]} scores: got text, a grid needs numbers"
                     raise InputError(message, field=f"{SIDES[side]}s")
@@ -238,11 +239,6 @@ def _grid_of(table: GrowingGrid | _Values | _Labels | None) -> GrowingGrid:
         ]
         _refuse_beyond_floats(np.isinf(values), columns[0])
     return GrowingGrid.of_values(values, columns)
-
-
-def _is_text(table: GrowingGrid | _Values | _Labels) -> bool:
-    """Whether text was counted, and no integers in its place."""
-    return isinstance(table, _Labels) and not table.integers
 
 
 def _of_one_type(

@@ -204,13 +204,6 @@ class Gaussian:
         enough = self.on_records(delta)
         return least(self.distances, stick, delta, 0.0, enough)
 
-    def record_epsilon(self, record: int, delta: float) -> float:
-        """The same for one record."""
-        apart = self.distances.row(record) / self.sigma
-        return _solved(
-            lambda e: float(shifts.gaussian_delta(apart, e).mean()), delta, 0.0, self.on_records(delta)
-        )
-
     def on_records(self, delta: float) -> float:
         """DP's epsilon at ``delta`` with both training sets among these records: the paper's epsilon(X)."""
         return shifts.gaussian_epsilon(self.distances.largest / self.sigma, delta)
