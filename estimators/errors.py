@@ -68,6 +68,17 @@ class MaceError(ValueError):
         """
         return cls(f"{field}: {text}", field=field, index=index)
 
+    @classmethod
+    def of_side(cls, side: str, text: str, index: int | None = None) -> Self:
+        """What is wrong with the scores of members, or of nonmembers.
+
+        Args:
+            side: ``"member"`` or ``"nonmember"``.
+            text: What is wrong with them and what is needed.
+            index: The first record at fault, if there is one.
+        """
+        return cls(f"{side} scores: {text}", field=f"{side}s", index=index)
+
 
 class InputError(MaceError):
     """The records cannot be used as they came."""

@@ -194,10 +194,8 @@ class PilotDraw:
 def too_few(side: str, records: int) -> TooFewRecords:
     """What is wrong with a side that is too small for a pilot."""
     need = int(np.ceil(LEAST_TAUGHT / TRAINING_SHARE))
-    message = (
-        f"{side} scores: got {records}, need at least {need} to learn a score of vectors from some of them"
-    )
-    return TooFewRecords(message, field=f"{side}s")
+    message = f"got {records}, need at least {need} to learn a score of vectors from some of them"
+    return TooFewRecords.of_side(side, message)
 
 
 class _Reservoir:

@@ -16,7 +16,7 @@ import numpy as np
 
 from estimators import MaceError
 from estimators.arrays import Integers
-from estimators.errors import InputError, NotFinite, TooFewRecords
+from estimators.errors import InputError, NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
@@ -25,7 +25,7 @@ from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.octaves import LEAST_OCTAVE, OCTAVE_BITS
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
-from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
+from estimators.sample.scores import require_enough, require_no_spelled_number
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels
@@ -446,8 +446,7 @@ class ScoreColumn:
         sizes = np.array([int(n) for n in answer["n"].to_pylist()])
         totals = int(sizes[member].sum()), int(sizes[~member].sum())
         for n, side in zip(totals, ("member", "nonmember"), strict=True):
-            if n < MIN_RECORDS:
-                raise TooFewRecords(f"{side} scores: got {n}, need at least {MIN_RECORDS}", field=f"{side}s")
+            require_enough(n, side)
         text = self.kind == "text"
         low, high = (
             (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
