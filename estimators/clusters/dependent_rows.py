@@ -90,14 +90,12 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
         return ()
     worst = max(likenesses, key=lambda name: likenesses[name])
     alike, number = likenesses[worst]
-    return (
-        Caution(
-            DEPENDENT,
-            f"rows of one {worst!r} have scores that are alike (correlation {alike:.2f}; {number} labels for "
-            f"{len(ranks)} rows): they are not independent, and intervals are too narrow; name the column as "
-            "cluster, or as unit",
-        ),
+    message = (
+        f"rows of one {worst!r} have scores that are alike (correlation {alike:.2f}; {number} labels for "
+        f"{len(ranks)} rows): they are not independent, and intervals are too narrow; name the column as "
+        "cluster, or as unit"
     )
+    return (Caution(DEPENDENT, message),)
 
 
 def _labels(name: str, values: ArrayLike, rows: int) -> Integers | None:

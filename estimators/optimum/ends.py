@@ -392,27 +392,21 @@ def _cautions(counts: Counts, target: Target, rejected: bool, changes: int | Non
     cautions = counts.cautions()
     if changes is not None and not rejected:
         covers = "the upper end covers" if isinstance(target, CellsTarget) else "the upper end does not cover"
-        cautions.append(
-            Caution(
-                "many_changes",
-                "attackers who change their guess often along the score gain more than chance explains: "
-                f"{covers} {changes} changes",
-            )
+        message = (
+            "attackers who change their guess often along the score gain more than chance explains: "
+            f"{covers} {changes} changes"
         )
+        cautions.append(Caution("many_changes", message))
     if rejected and isinstance(target, CellsTarget | LearnedTarget):
-        cautions.append(
-            Caution(
-                "resolution_rejected",
-                "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
-                "the upper end is therefore 1",
-            )
+        message = (
+            "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
+            "the upper end is therefore 1"
         )
+        cautions.append(Caution("resolution_rejected", message))
     elif rejected:
-        cautions.append(
-            Caution(
-                "class_rejected",
-                f"the records contradict the assumption that the best adversary is of the {target.name} class; "
-                "the upper end is therefore 1",
-            )
+        message = (
+            f"the records contradict the assumption that the best adversary is of the {target.name} class; "
+            "the upper end is therefore 1"
         )
+        cautions.append(Caution("class_rejected", message))
     return cautions

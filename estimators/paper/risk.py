@@ -259,13 +259,11 @@ def record_risk(
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
         if not isinstance(kernel.bandwidth, Fixed):
-            cautions.append(
-                Caution(
-                    "bandwidth_from_data",
-                    f"the bandwidth was chosen from these very records, {kernel.bandwidth.rule(data.dimension)}; "
-                    "Theorem 3 needs one fixed in advance",
-                )
+            message = (
+                f"the bandwidth was chosen from these very records, {kernel.bandwidth.rule(data.dimension)}; "
+                "Theorem 3 needs one fixed in advance"
             )
+            cautions.append(Caution("bandwidth_from_data", message))
         risk = continuous_risk(densities, points, prior, confidence)
         if data.dimension == 1:
             risk = _with_share(risk, of_kernel(kernel.bandwidth), data)

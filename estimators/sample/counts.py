@@ -376,13 +376,11 @@ class Counts:
         """What any reader of these counts should know, whatever is asked of them."""
         cautions = list(self.doubts)
         if self.size * CROWDED > self.n_records:
-            cautions.append(
-                Caution(
-                    "cells_outrun_sample",
-                    f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
-                    "estimates are mostly chance; use fewer cells or more records",
-                )
+            message = (
+                f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
+                "estimates are mostly chance; use fewer cells or more records"
             )
+            cautions.append(Caution("cells_outrun_sample", message))
         if min(self.n_members, self.n_nonmembers) < FEW:
             cautions.append(
                 Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval")
