@@ -60,12 +60,11 @@ class Reader:
             kinds = " and ".join(str(kind) for _, kind in offers)
             raise fault(OptionError, "outputs", f"a {type(model).__name__} gives {kinds}, and no {outputs}")
         if not callable(model):
-            raise fault(
-                InputError,
-                "model",
+            detail = (
                 f"got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
-                "predict, or a function from rows to answers",
+                "predict, or a function from rows to answers"
             )
+            raise fault(InputError, "model", detail)
         return cls(model, outputs, own)
 
     def ask(self, rows: Any, name: str) -> NDArray[np.generic]:
@@ -98,22 +97,19 @@ class Reader:
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim > 2:
-            raise fault(
-                DimensionMismatch,
-                "model",
+            words = (
                 f"an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
-                "row of numbers",
+                "row of numbers"
             )
+            raise fault(DimensionMismatch, "model", words)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             place = int(np.argwhere(~np.isfinite(array))[0][0])
             what = "NaN" if np.isnan(array[place]).any() else "infinite"
-            raise fault(
-                NotFinite,
-                "model",
+            words = (
                 f"its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
-                "overflow), or leave it out",
-                place,
+                "overflow), or leave it out"
             )
+            raise fault(NotFinite, "model", words, place)
         return array
 
     def with_kind(
@@ -145,23 +141,20 @@ class Reader:
             text = [each.dtype.kind in "US" for each in (side, classes)]
             if text[0] != text[1]:
                 kinds = ["text" if each else "numbers" for each in text]
-                raise fault(
-                    InputError,
-                    f"y_{name}",
+                detail = (
                     f"labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were "
-                    "given to fit",
+                    "given to fit"
                 )
+                raise fault(InputError, f"y_{name}", detail)
             unknown = ~np.isin(side, classes)
             if unknown.any():
                 place = int(np.argmax(unknown))
-                raise fault(
-                    InputError,
-                    f"y_{name}",
+                detail = (
                     f"the label of row {place} is none of the model's {len(classes)} classes "
                     f"({int(unknown.sum())} rows have such labels); leave those rows out, or give the labels as they "
-                    "were given to fit",
-                    place,
+                    "were given to fit"
                 )
+                raise fault(InputError, f"y_{name}", detail, place)
 
 
 def _offers(model: Any, classes: Any) -> Iterator[tuple[str, Outputs | None]]:

@@ -88,13 +88,11 @@ class Spelling:
         both = self.bare & self.padded
         if both:
             what, row = find(column.first(text in both for text in stripped) or 0)
-            raise fault(
-                "bad-records",
-                what,
+            detail = (
                 f"row {row} is a text that stands with blanks around it in one row and without in another; "
-                "write both alike",
-                row,
+                "write both alike"
             )
+            raise fault("bad-records", what, detail, row)
         return Labels(column.codes, stripped) if padded else column
 
     def end(self) -> None:
@@ -103,13 +101,11 @@ class Spelling:
             raise absent(*self.missing)
         if self.filled is not None and len(self.lengths) > 1 and not self.fractions:
             what, row = self.filled
-            raise fault(
-                "bad-records",
-                what,
+            detail = (
                 f"row {row} is a whole number that begins with zeros, and others have another number of "
-                "digits; write numbers without zeros, or say query=discrete if they are names",
-                row,
+                "digits; write numbers without zeros, or say query=discrete if they are names"
             )
+            raise fault("bad-records", what, detail, row)
 
     def _numbers(
         self, column: pa.Array | pa.ChunkedArray, looks: Sequence[str], find: Finder
@@ -237,13 +233,11 @@ def is_value(text: str) -> bool:
 
 def _mixed(what: str, row: int, kind: str, others: str) -> MixedTypes:
     """A column of two kinds."""
-    return fault(
-        MixedTypes,
-        what,
+    detail = (
         f"row {row} is {kind}, but others are {others}; write one kind, leave out rows that have no value, or "
-        "say query=discrete if all of them are names",
-        row,
+        "say query=discrete if all of them are names"
     )
+    return fault(MixedTypes, what, detail, row)
 
 
 def _begins_with_zeros(text: str) -> bool:

@@ -193,12 +193,11 @@ class Reading(Generic[C]):
         except (Problem, MaceError):
             same = False
         if not same:
-            raise Problem(
-                "bad-records",
+            detail = (
                 f"JSONL: line {number} has a key that no line before it has, and with it other columns could be meant; "
-                "name the columns with score=NAME and member=NAME, or give every line the same keys",
-                index=row,
+                "name the columns with score=NAME and member=NAME, or give every line the same keys"
             )
+            raise Problem("bad-records", detail, index=row)
 
 
 def _empty() -> Problem:
@@ -296,13 +295,11 @@ class ValuesRead:
         self.kind = self.kind or KINDS[type(values[0])]
         if kinds != {self.kind}:
             at = next(at for at, value in enumerate(values) if KINDS[type(value)] != self.kind)
-            raise fault(
-                MixedTypes,
-                self.what,
+            words = (
                 f"row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
-                "kind, and leave out rows that have no value",
-                start + at,
+                "kind, and leave out rows that have no value"
             )
+            raise fault(MixedTypes, self.what, words, start + at)
         if self.kind == KINDS[dict]:
             detail = f"row {start} is an object; need numbers, text or booleans"
             raise fault("wrong-type", self.what, detail, start)

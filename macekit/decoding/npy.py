@@ -326,12 +326,11 @@ def _first_members(call: Call, total: int) -> int:
     """How many values are members, as the caller said."""
     text = first_members(call)
     if text is None:
-        raise Problem(
-            "missing-field",
+        detail = (
             "members: an array of one dimension needs members=N in the query string: its first N values are "
-            "members; or give a file for each side",
-            field=FIRST_MEMBERS,
+            "members; or give a file for each side"
         )
+        raise Problem("missing-field", detail, field=FIRST_MEMBERS)
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= total):
         raise Problem("out-of-range", f"members: need a whole number from 0 to {total}", field=FIRST_MEMBERS)
     return int(text)

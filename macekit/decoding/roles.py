@@ -135,12 +135,11 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
     if scores:
         return OneSide(tuple(find(names, name, "score") for name in scores))
     if len(names) > 1 and set(MEMBER_NAMES) & {name.lower() for name in names}:
-        raise fault(
-            "bad-option",
-            "score",
+        detail = (
             "a column says who is a member, and this is the table of one side; if it holds both, give it alone, else "
-            "name its scores with score=NAME",
+            "name its scores with score=NAME"
         )
+        raise fault("bad-option", "score", detail)
     return OneSide(tuple(_usual_scores(names, [], False)))
 
 
@@ -276,12 +275,11 @@ def find(names: Sequence[str], name: str, role: str) -> int:
 def _usual_member(names: Sequence[str]) -> int:
     lower = [name.lower() for name in names]
     if {"members", "nonmembers"} <= set(lower) and MEMBER_NAMES[0] not in lower:
-        raise fault(
-            "missing-field",
-            "member",
+        detail = (
             "columns are called members and nonmembers; if each holds the scores of a side, say so with "
-            "members_column=NAME and nonmembers_column=NAME, else name the one of membership with member=NAME",
+            "members_column=NAME and nonmembers_column=NAME, else name the one of membership with member=NAME"
         )
+        raise fault("missing-field", "member", detail)
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
@@ -293,12 +291,11 @@ def _usual_member(names: Sequence[str]) -> int:
         if places:
             return places[0]
     if CLASS_LABEL in lower:
-        raise fault(
-            "missing-field",
-            "member",
+        detail = (
             f"no column is called {', '.join(MEMBER_NAMES)}; "
-            f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
+            f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}"
         )
+        raise fault("missing-field", "member", detail)
     which = f"say with member=NAME which of the {len(names)} columns tells members from nonmembers"
     if len(names) < 2:
         which = "need one, beside that of scores; in CSV a comma, a semicolon or a tab stands between columns"

@@ -184,13 +184,11 @@ def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_
         if value is not None and value.strip().lower() in VALIDATION
         else f"is none of {PAIRS}"
     )
-    raise fault(
-        "bad-records",
-        "member",
+    detail = (
         f"row {row} {reason}; "
-        "if the column has two other values, name that of members with member=COLUMN=VALUE",
-        row,
+        "if the column has two other values, name that of members with member=COLUMN=VALUE"
     )
+    raise fault("bad-records", "member", detail, row)
 
 
 def _require_two_parts(column: Labels, words: list[str | None], values: set[str]) -> None:
@@ -200,12 +198,11 @@ def _require_two_parts(column: Labels, words: list[str | None], values: set[str]
         counts = np.bincount(column.codes, minlength=len(words))
         values.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
     if len(values) > 2:
-        raise fault(
-            "bad-records",
-            "member",
+        detail = (
             f"the column holds {len(values)} parts of a data set ({', '.join(sorted(values))}); "
-            "keep the rows of two of them",
+            "keep the rows of two of them"
         )
+        raise fault("bad-records", "member", detail)
 
 
 def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDArray[np.bool_]:

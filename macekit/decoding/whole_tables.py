@@ -48,12 +48,11 @@ def of_one_table(call: Call, columns: Columns) -> DecodedBody:
     of_table = table_options(call).get(TABLE)
     name = TABLE if of_table is None else str(of_table)
     if name not in columns:
-        raise fault(
-            "missing-field",
-            TABLE,
+        detail = (
             f"no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
-            f"says of each row whether it is of {', '.join(tables)}",
+            f"says of each row whether it is of {', '.join(tables)}"
         )
+        raise fault("missing-field", TABLE, detail)
     return DecodedBody(options=options(call), textual=True, tables=_parts(columns, name, tables))
 
 

@@ -60,12 +60,11 @@ def rows_by_cluster(frame: frames.Frame, call: Call, on_grid: bool) -> ClusterRo
     column = table.column(place, on_grid, [at for _, at in labelled])
     sides = table.sides(column, recorder)
     if sum(sides.sizes) > MOST_ROWS:
-        raise fault(
-            "too-large",
-            "cluster",
+        detail = (
             f"{sum(sides.sizes)} rows; of a frame of {frame.engine} clusters may have at most "
-            f"{MOST_ROWS} in all: take some of the clusters at random, with all their rows",
+            f"{MOST_ROWS} in all: take some of the clusters at random, with all their rows"
         )
+        raise fault("too-large", "cluster", detail)
     cells = column.cells(sides)
     part = cells.part
     labels = [cells.labels_of(i, role) for i, (role, _) in enumerate(labelled)]
@@ -175,12 +174,11 @@ def _learners(target: LearnedTarget, frame: frames.Frame) -> Sequence[Learner]:
     names = {learner.name: learner for learner in IN_ENGINES}
     odd = next((each.name for each in target.learners if each.name not in names), None)
     if odd is not None:
-        raise fault(
-            "bad-option",
-            "estimator.learners",
+        detail = (
             f"a frame of {frame.engine} is scored by {' and '.join(names)} alone, for it cannot "
-            f"compute {odd}; remove that, or give the records",
+            f"compute {odd}; remove that, or give the records"
         )
+        raise fault("bad-option", "estimator.learners", detail)
     return tuple(names[each.name] for each in target.learners)
 
 

@@ -26,12 +26,11 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
     """
     learned = any(isinstance(data, LearnedCounts) for data in samples)
     if learned and estimator.kind not in ("auto", "learned"):
-        raise fault(
-            "bad-option",
-            "estimator.kind",
+        words = (
             f"{estimator.kind} needs the vectors, and these are counts of a score that was learned "
-            "from them; use auto or learned",
+            "from them; use auto or learned"
         )
+        raise fault("bad-option", "estimator.kind", words)
     for data in samples:
         if not isinstance(data, LearnedCounts) or estimator.learners is None:
             continue

@@ -109,12 +109,11 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     if len(body.samples) < 2 or "" in body.samples:
         raise fault("missing-field", "queries", "need at least 2, by name")
     if body.units is not None:
-        raise fault(
-            "bad-option",
-            "units",
+        detail = (
             "several queries are stated of all records; say whose each is by cluster instead, or ask about each "
-            "query by itself",
+            "query by itself"
         )
+        raise fault("bad-option", "units", detail)
     samples = {
         name: data_of(sample, query, f"query {place}: ")
         for place, (name, sample) in enumerate(body.samples.items())

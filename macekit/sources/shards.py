@@ -142,12 +142,11 @@ def shards_below(place: str, name: str) -> Shards:
 
     segments = name.removesuffix("/").split("/")
     if any(not segment or is_hidden(segment) or "\0" in segment for segment in segments):
-        raise fault(
-            "bad-option",
-            DATA,
+        detail = (
             "need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
-            "empty or beginning with . or _",
+            "empty or beginning with . or _"
         )
+        raise fault("bad-option", DATA, detail)
     for problem, is_too_much in (
         ("bad-request", len(segments) > MOST_PARTS),
         ("bad-option", max(map(len, segments)) > LONGEST_PART),

@@ -398,12 +398,11 @@ def _require_probabilities(array: Floats) -> None:
     off = np.abs(array.sum(axis=1) - 1.0) > ROUNDED if array.ndim == 2 else np.zeros(1, np.bool_)
     if off.any():
         index = int(np.argmax(off))
-        raise NotDistribution.about(
-            "outputs",
+        message = (
             f"the probabilities of record {index} do not sum to 1; if a record can have several labels, ask "
-            "about one label at a time",
-            index,
+            "about one label at a time"
         )
+        raise NotDistribution.about("outputs", message, index)
 
 
 def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, width: int) -> query.Integers:

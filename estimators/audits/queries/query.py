@@ -141,12 +141,11 @@ def require_finite(array: Floats, name: str, models: bool = False) -> None:
     what = "NaN" if np.isnan(array[tuple(place)]) else "infinite"
     index = place[1] if models else place[0]
     where = f"record {index} of model {place[0]}" if models else f"record {index}"
-    raise errors.NotFinite.about(
-        name,
+    message = (
         f"{where} is {what}; look at what the model was given there (a missing value, an overflow in half "
-        "precision), ask it again, or leave that record out",
-        index,
+        "precision), ask it again, or leave that record out"
     )
+    raise errors.NotFinite.about(name, message, index)
 
 
 def refuse_first(bad: NDArray[np.bool_], kind: type[errors.MaceError], name: str, says: str) -> None:

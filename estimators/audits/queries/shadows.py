@@ -522,12 +522,11 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
         index = int(np.argmax(count < fewest))
         did = "trained on it" if kind == "in" else "trained without it"
         instead = "use a query without them (offline)" if kind == "in" else "leave the record out"
-        raise errors.TooFewRecords.about(
-            "signals",
+        message = (
             f"record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
-            f"train more shadows, on random_halves of all records, or {instead}",
-            index,
+            f"train more shadows, on random_halves of all records, or {instead}"
         )
+        raise errors.TooFewRecords.about("signals", message, index)
     return np.asarray(count, dtype=np.float64)
 
 
@@ -591,9 +590,8 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
     above = table > 1e-6
     if above.any():
         index = int(np.argwhere(above)[0][1])
-        raise errors.OutOfRange.about(
-            name,
+        message = (
             f"record {index} is above 0, need log-probabilities (models.loss, or the log of a probability); "
-            "logit-scaled confidence is for LiRA",
-            index,
+            "logit-scaled confidence is for LiRA"
         )
+        raise errors.OutOfRange.about(name, message, index)

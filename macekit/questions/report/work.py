@@ -49,12 +49,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(ReportQuestion, body)
     data = samples.sample_of(body, question)
     if body.groups is not None and isinstance(data, Counts):
-        raise fault(
-            "bad-option",
-            "groups",
+        detail = (
             "counts hold no records, so none can be told to be in a group; give the counts of each group "
-            "with them (counts.by_group)",
+            "with them (counts.by_group)"
         )
+        raise fault("bad-option", "groups", detail)
     decision = None if question.max_group_advantage is None else _decision(body, data, question)
     assessment = assessed(data, question, body, with_limit=decision is None)
     lone = assessment.lone or data

@@ -153,12 +153,11 @@ def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
     for name in FIXED:
         value = getattr(q, name)
         if name in q.model_fields_set and value is not None and value != getattr(run, name):
-            raise fault(
-                "bad-option",
-                name,
+            words = (
                 f"the run of this state was begun with {getattr(run, name)}, which cannot change on the way; "
-                "leave it out, or begin a new run",
+                "leave it out, or begin a new run"
             )
+            raise fault("bad-option", name, words)
     if run.max_advantage is None:
         detail = "its max_advantage is null, so there is nothing to decide; begin a new run with a limit"
         raise fault("bad-option", "state", detail)
@@ -172,12 +171,11 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
     as_labels = run.counts.cells.kind != "intervals"
     if q.query == ("continuous" if as_labels else "discrete"):
         came = "labels" if as_labels else "numbers along a line"
-        raise fault(
-            "bad-option",
-            "query",
+        detail = (
             f"the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
-            "new run",
+            "new run"
         )
+        raise fault("bad-option", "query", detail)
     return "discrete" if as_labels else q.query
 
 

@@ -91,12 +91,11 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
         if names[at] == "":
             raise fault(InputError, "model", "a record has no label; need whose run each is of")
         if min(map(len, sides)) < MIN_RECORDS:
-            raise fault(
-                TooFewRecords,
-                "model",
+            words = (
                 f"run {place} has {len(sides[0])} member and {len(sides[1])} nonmember records, need at least "
-                f"{MIN_RECORDS} of each; leave the run out",
+                f"{MIN_RECORDS} of each; leave the run out"
             )
+            raise fault(TooFewRecords, "model", words)
         runs[label_name(names[at].item())] = Scores(*sides, data.query, data.reason)
     return runs
 
