@@ -150,8 +150,8 @@ def frontier(
     if not -1.0 <= max_advantage <= 1.0:
         raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if len(utility) != len(candidates):
-        message = f"utility: got {len(utility)} numbers, need one for each of {len(candidates)} candidates, in order"
-        raise DimensionMismatch(message, field="utility")
+        message = f"got {len(utility)} numbers, need one for each of {len(candidates)} candidates, in order"
+        raise DimensionMismatch.about("utility", message)
     if not all(map(isfinite, utility)):
         raise OutOfRange.about("utility", "need finite numbers")
     require_count("starts", starts)

@@ -228,9 +228,9 @@ def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
     try:
         inner = np.asarray(cuts)
     except ValueError:
-        raise InvalidCounts("edges: need a plain list of numbers", field="edges") from None
+        raise InvalidCounts.about("edges", "need a plain list of numbers") from None
     if inner.dtype.kind not in "iuf":
-        raise InvalidCounts(f"edges: got type {inner.dtype}, need numbers", field="edges")
+        raise InvalidCounts.about("edges", f"got type {inner.dtype}, need numbers")
     return on_cells(scores, Intervals(inner.astype(np.float64)))
 
 

@@ -440,12 +440,12 @@ class Counts:
             [5, 3]
         """
         if not isinstance(value, dict):
-            raise InvalidCounts("counts: need a mapping with members and nonmembers", field="counts")
+            raise InvalidCounts.about("counts", "need a mapping with members and nonmembers")
         try:
             members = _numbers(value["members"], "members counts", "members")
             nonmembers = _numbers(value["nonmembers"], "nonmembers counts", "nonmembers")
         except KeyError as missing:
-            raise InvalidCounts(f"counts: {missing.args[0]} is missing", field="counts") from None
+            raise InvalidCounts.about("counts", f"{missing.args[0]} is missing") from None
         if "cells" in value:
             return cls(members, nonmembers, cells_from_dict(value["cells"]))  # type: ignore[arg-type]
         return cls.of(members, nonmembers, value.get("edges"))  # type: ignore[arg-type]
@@ -476,18 +476,18 @@ class Counts:
             if side.ndim != 1:
                 raise InvalidCounts(f"{name} counts: got {side.ndim} dimensions, need a list", field=name)
         if a.shape != b.shape:
-            raise InvalidCounts(f"counts: {a.size} member cells but {b.size} nonmember cells", field="counts")
+            raise InvalidCounts.about("counts", f"{a.size} member cells but {b.size} nonmember cells")
         if edges is None:
             return cls(a, b, Categories(np.arange(a.size)))
         cuts = _numbers(edges, "edges", "edges").astype(np.float64)
         if cuts.size == a.size + 1:
             if not (np.diff(cuts) > 0).all():  # the two ends may be infinite
-                raise InvalidCounts("edges: must be strictly increasing", field="edges")
+                raise InvalidCounts.about("edges", "must be strictly increasing")
             cuts = cuts[1:-1]
         if cuts.size != a.size - 1:
-            raise InvalidCounts(
-                f"edges: got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
-                field="edges",
+            raise InvalidCounts.about(
+                "edges",
+                f"got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
             )
         return cls(a, b, Intervals(cuts))
 
@@ -496,7 +496,7 @@ def require_data(data: object, *kinds: type) -> None:
     """Refuse what was not made by ``Scores.of`` or ``Counts.of``, such as a bare list."""
     if not isinstance(data, kinds):
         makers = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
-        raise InputError(f"data: got {type(data).__name__}, need {makers}", field="data")
+        raise InputError.about("data", f"got {type(data).__name__}, need {makers}")
 
 
 def _halves(mass: int, least: int) -> Floats:

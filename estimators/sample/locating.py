@@ -64,15 +64,15 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     try:
         array = exact_array(values)
     except ValueError:
-        raise RaggedRows("targets: rows differ in length", field="targets") from None
+        raise RaggedRows.about("targets", "rows differ in length") from None
     if array.ndim == 0:
-        raise InputError("targets: got a single value, need a list of scores", field="targets")
+        raise InputError.about("targets", "got a single value, need a list of scores")
     if array.ndim > 2:
-        raise InputError(f"targets: got {array.ndim} dimensions, need a list of scores", field="targets")
+        raise InputError.about("targets", f"got {array.ndim} dimensions, need a list of scores")
     if len(array) and not array.size:
-        raise DimensionMismatch("targets: rows are empty, need at least one number in each", field="targets")
+        raise DimensionMismatch.about("targets", "rows are empty, need at least one number in each")
     if is_masked(values) and np.ma.getmaskarray(values).any():
-        raise NotFinite("targets: some are masked", field="targets")
+        raise NotFinite.about("targets", "some are masked")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
     if array.size and array.ndim == 1 and array.dtype.kind in "iuO":
         array = _integers(array, text and cells.labels)  # type: ignore[union-attr]
@@ -80,15 +80,15 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     if array.size and (
         (array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text
     ):
-        message = f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have"
-        raise MixedTypes(message, field="targets")
+        message = f"got type {array.dtype}, need {'text' if text else 'numbers'} as the records have"
+        raise MixedTypes.about("targets", message)
     if text or not array.size:
         return array.astype(np.str_ if text else np.float64)
     floats = np.array([or_infinite(each) for each in array.tolist()]) if whole else array.astype(np.float64)
     finite = np.isfinite(floats).reshape(len(array), -1).all(axis=1)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
+        raise NotFinite.about("targets", f"record {index} is not finite", index)
     if whole and not isinstance(cells, Categories):
         return floats
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array

@@ -183,8 +183,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     """
     labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
     if len(labels) != n_scores:
-        message = f"units: got {len(labels)} labels for {n_scores} scores"
-        raise errors.DimensionMismatch(message, field="units")
+        raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {n_scores} scores")
     order = np.random.default_rng(errors.require_count("seed", seed, 0)).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
@@ -195,21 +194,21 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     try:
         labels = exact_array(values)
     except ValueError:
-        message = f"{name}: got rows of different length, need one label per record"
-        raise errors.RaggedRows(message, field=name) from None
+        message = "got rows of different length, need one label per record"
+        raise errors.RaggedRows.about(name, message) from None
     if labels.ndim != 1:
-        message = f"{name}: got an array of {labels.ndim} dimensions, need one label per record"
-        raise errors.DimensionMismatch(message, field=name)
+        message = f"got an array of {labels.ndim} dimensions, need one label per record"
+        raise errors.DimensionMismatch.about(name, message)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return labels  # nothing that could be missing, and no need to look at each
     items = values if isinstance(values, list | tuple) else labels.tolist()
     kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
-        raise errors.NotFinite(f"{name}: a label is NaN or infinite", field=name)
+        raise errors.NotFinite.about(name, "a label is NaN or infinite")
     if kinds == {"text"}:
         require_no_last_nul(cast("list[str]", items), name, name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
-        raise errors.MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+        raise errors.MixedTypes.about(name, "labels must be all text or all numbers")
     return labels
 
 

@@ -11,7 +11,7 @@ from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, WIDE, of_table, takes_arrays
 from macekit.text import FORMER
@@ -88,8 +88,8 @@ class DecodedBody:
             if value is None:
                 continue
             if options.get(current) is not None:
-                detail = f"{former}: is the former name of {current}, which is given, too; remove {former}"
-                raise Problem("bad-option", detail, field=former)
+                detail = f"is the former name of {current}, which is given, too; remove {former}"
+                raise fault("bad-option", former, detail)
             options[current] = value
             cautions.append(Caution("former_name", notice(former, current)))
         return replace(self, options=options, cautions=tuple(cautions))

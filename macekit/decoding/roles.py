@@ -283,11 +283,8 @@ def _usual_member(names: Sequence[str]) -> int:
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
-            raise fault(
-                "bad-option",
-                "member",
-                f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
-            )
+            words = f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME"
+            raise fault("bad-option", "member", words)
         if places:
             return places[0]
     if CLASS_LABEL in lower:
