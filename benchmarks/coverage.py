@@ -111,8 +111,7 @@ def of_scores(world: World, scores: Scores, prior: float, seed: int, _: np.rando
 def of_vectors(world: World, scores: Scores, prior: float, seed: int, rng: np.random.Generator) -> tuple:
     """The same; the lower end speaks of any adversary, the upper end of the learned score at its cells."""
     result = advantage(scores, prior, LearnedTarget(LEARNERS), seed=seed)
-    learned = learn_score(scores, prior, seed, LEARNERS)
-    counts = cells_of_learned(learned.counts)
+    counts = cells_of_learned((learned := learn_score(scores, prior, seed, LEARNERS)).counts)
     fresh = [learned.score(np.asarray(side, dtype=float)) for side in world.draw(rng, 100_000, 100_000)]
     shares = [np.bincount(counts.cells.locate(side), minlength=counts.size) / 100_000 for side in fresh]
     at_cells = float(np.abs(prior * shares[0] - (1 - prior) * shares[1]).sum())

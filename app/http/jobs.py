@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -387,11 +388,7 @@ def event(name: str, data: Mapping[str, Any]) -> bytes:
 
 def seconds_to_wait(headers: Headers) -> float | None:
     """How long a client would wait before it is told where its answer will be; None: for the answer, however long."""
-    preferences = [
-        part.strip().lower()
-        for line in headers.getlist("prefer")
-        for part in line.replace(";", ",").split(",")
-    ]
+    preferences = [part.strip().lower() for part in re.split("[,;]", ",".join(headers.getlist("prefer")))]
     if PREFERENCE not in preferences:
         return None
     for each in preferences:
