@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, is_masked
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes, Categories, Cells, Lattice
 from estimators.sample.counts import Counts
@@ -127,6 +127,17 @@ def cell_of(scores: NDArray[np.generic], cells: Cells, sample_range: SampleRange
     inside = None if sample_range is None else sample_range.reaches(scores)
     at = cells.locate(scores)
     return at if inside is None else np.where(inside, at, -1)
+
+
+def cells_asked(
+    data: Scores | Counts, targets: ArgumentScores | None, cells: Cells, sample_range: SampleRange | None
+) -> Integers:
+    """The cell of each target, or of each record, members first, where none are named; counts need targets."""
+    if targets is not None:
+        return cell_of(targets_of(targets, cells), cells, sample_range)
+    if isinstance(data, Scores):
+        return np.concatenate([cell_of(side, cells) for side in (data.members, data.nonmembers)])
+    raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
 
 
 def _axes(cells: Cells) -> int:
