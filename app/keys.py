@@ -128,9 +128,8 @@ def read(path: Path) -> tuple[Key, ...]:
     if len({key.sha256 for key in keys}) < len(keys):
         raise BadKeys(f"{path.name}: two keys have one sha256")
     if any(number > 2 for number in Counter(key.name for key in keys).values()):
-        raise BadKeys(
-            f"{path.name}: three keys have one name; two may, while one takes the place of the other"
-        )
+        message = f"{path.name}: three keys have one name; two may, while one takes the place of the other"
+        raise BadKeys(message)
     return keys
 
 

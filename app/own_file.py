@@ -34,9 +34,8 @@ def own(path: Path, how: int = os.O_CREAT) -> int:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise NotOwn(
-                f"another service writes it{_holder(status)}; each needs a file of its own"
-            ) from None
+            message = f"another service writes it{_holder(status)}; each needs a file of its own"
+            raise NotOwn(message) from None
         if not is_at(path, descriptor):
             raise NotOwn("another file took its place while it was opened")
     except BaseException:

@@ -41,11 +41,8 @@ def not_ready(detail: str, seconds: int = WHEN_MENDED) -> Problem:
 
 def shutting_down() -> Problem:
     """The request comes too late."""
-    return Problem(
-        "shutting-down",
-        "the service is shutting down; send the request to another instance",
-        retry_after=SOON,
-    )
+    detail = "the service is shutting down; send the request to another instance"
+    return Problem("shutting-down", detail, retry_after=SOON)
 
 
 def too_long(seconds: float) -> Problem:

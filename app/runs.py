@@ -301,12 +301,11 @@ def seal_of(key: bytes, step: Step) -> str:
 
 def unknown_run(days: float, which: str) -> Problem:
     """The run rested too long, or began elsewhere."""
-    return fault(
-        "outdated-state",
-        "state",
+    detail = (
         f"this service does not know the run any more: it remembers one that rests for {days:g} days "
-        f"(MACE_KEEP_RUNS), and {which}; begin a new run",
+        f"(MACE_KEEP_RUNS), and {which}; begin a new run"
     )
+    return fault("outdated-state", "state", detail)
 
 
 def _seal(key: bytes, run_id: str, look: int, state: str) -> str:

@@ -270,9 +270,8 @@ class Settings(BaseModel):
             return None
         name, address = pair
         if not address.startswith(("postgresql://", "postgres://")):
-            raise ValueError(
-                f"{name}: need an address such as postgresql://mace@host/mace?sslmode=verify-full"
-            )
+            message = f"{name}: need an address such as postgresql://mace@host/mace?sslmode=verify-full"
+            raise ValueError(message)
         return address
 
     @property
@@ -312,15 +311,13 @@ class Settings(BaseModel):
         """What seals states of runs and remembers them where there is no store; None if nothing is signed."""
         if (signer := self.signer) is None:
             if self.runs_file is not None:
-                raise BadSettings(
-                    "MACE_RUNS_FILE: goes with MACE_SIGNING_KEY_FILE, for nothing is remembered without"
-                )
+                message = "MACE_RUNS_FILE: goes with MACE_SIGNING_KEY_FILE, for nothing is remembered without"
+                raise BadSettings(message)
             return None
         path = self.runs_file or (self.audit_file and Path(f"{self.audit_file}.runs"))
         if path is not None and self.audit_file is not None and path.resolve() == self.audit_file.resolve():
-            raise BadSettings(
-                "MACE_RUNS_FILE: is the audit file; name another, for each has lines of its own"
-            )
+            message = "MACE_RUNS_FILE: is the audit file; name another, for each has lines of its own"
+            raise BadSettings(message)
         try:
             keys = signer.derived_keys(STATES)
             return Runs(keys[0], self.keep_runs, None if path is None else RunsFile(path), keys[1:])
@@ -371,9 +368,8 @@ def file_settings() -> dict[str, Any]:
         return tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadSettings(f"{FILE}: the file cannot be read ({type(error).__name__})") from None
-    except (
-        ValueError
-    ) as error:  # not UTF-8, or not TOML; the parser's words name a line, not what stands there
+    except ValueError as error:
+        # not UTF-8, or not TOML; the parser's words name a line, not what stands there
         place = re.search(r"\(at line \d+, column \d+\)", str(error))
         raise BadSettings(f"{FILE}: the file is not TOML {place[0] if place else ''}".rstrip()) from None
 

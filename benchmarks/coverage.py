@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.harness import Run, Title, most_misses, table
 from estimators import CellsTarget, LearnedTarget, Query, Scores, advantage
-from estimators.adversary.learned import learned_counts, logistic, quadratic
+from estimators.adversary.learned import cells_of_learned, learn_score, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
 from estimators.optimum.ends import cells_for
@@ -111,8 +111,8 @@ def of_scores(world: World, scores: Scores, prior: float, seed: int, _: np.rando
 def of_vectors(world: World, scores: Scores, prior: float, seed: int, rng: np.random.Generator) -> tuple:
     """The same; the lower end speaks of any adversary, the upper end of the learned score at its cells."""
     result = advantage(scores, prior, LearnedTarget(LEARNERS), seed=seed)
-    counts, score = learned_counts(scores, prior, seed, LEARNERS)
-    fresh = [score(np.asarray(side, dtype=float)) for side in world.draw(rng, 100_000, 100_000)]
+    counts = cells_of_learned((learned := learn_score(scores, prior, seed, LEARNERS)).counts)
+    fresh = [learned.score(np.asarray(side, dtype=float)) for side in world.draw(rng, 100_000, 100_000)]
     shares = [np.bincount(counts.cells.locate(side), minlength=counts.size) / 100_000 for side in fresh]
     at_cells = float(np.abs(prior * shares[0] - (1 - prior) * shares[1]).sum())
     ends = result.lower, result.upper, result.value

@@ -68,6 +68,17 @@ class MaceError(ValueError):
         """
         return cls(f"{field}: {text}", field=field, index=index)
 
+    @classmethod
+    def of_side(cls, side: str, text: str, index: int | None = None) -> Self:
+        """What is wrong with the scores of members, or of nonmembers.
+
+        Args:
+            side: ``"member"`` or ``"nonmember"``.
+            text: What is wrong with them and what is needed.
+            index: The first record at fault, if there is one.
+        """
+        return cls(f"{side} scores: {text}", field=f"{side}s", index=index)
+
 
 class InputError(MaceError):
     """The records cannot be used as they came."""
@@ -189,9 +200,8 @@ def require_count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` if it is a whole number of at least ``minimum`` that fits 63 bits."""
     number = require_number(name, value)
     if not minimum <= number < 2.0**63 or not hasattr(value, "__index__"):  # 8.0 is no count
-        raise OutOfRange.about(
-            name, f"got {number:g}, need a whole number of at least {minimum} and below 2^63"
-        )
+        message = f"got {number:g}, need a whole number of at least {minimum} and below 2^63"
+        raise OutOfRange.about(name, message)
     return int(value)
 
 

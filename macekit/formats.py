@@ -10,21 +10,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from macekit.call import (
-    ARROW,
-    ARROW_FILE,
-    CSV,
-    FORM_DATA,
-    HTML,
-    JSON,
-    MARKDOWN,
-    NDJSON,
-    NPY,
-    NPZ,
-    PARQUET,
-    PNG,
-    SVG,
-)
+from macekit import call
 
 ARROW_MAGIC = b"ARROW1"
 """What the form of Arrow begins with that is a file, not a stream."""
@@ -59,19 +45,19 @@ class FileFormat:
 
 
 FILE_FORMATS = (
-    FileFormat("csv", "CSV", (CSV,), also=("tsv",)),
-    FileFormat("jsonl", "JSON lines", (NDJSON,), ("ndjson",), aliases=JSON_LINES),
-    FileFormat("npy", "NPY", (NPY,), magic=(b"\x93NUMPY",)),
-    FileFormat("npz", "NPZ", (NPZ,), magic=(ZIP,)),
-    FileFormat("parquet", "Parquet", (PARQUET,), ("pq",), (b"PAR1",)),
+    FileFormat("csv", "CSV", (call.CSV,), also=("tsv",)),
+    FileFormat("jsonl", "JSON lines", (call.NDJSON,), ("ndjson",), aliases=JSON_LINES),
+    FileFormat("npy", "NPY", (call.NPY,), magic=(b"\x93NUMPY",)),
+    FileFormat("npz", "NPZ", (call.NPZ,), magic=(ZIP,)),
+    FileFormat("parquet", "Parquet", (call.PARQUET,), ("pq",), (b"PAR1",)),
     FileFormat(
         "arrow",
         "Arrow",
-        (ARROW, ARROW_FILE),
+        (call.ARROW, call.ARROW_FILE),
         ("arrows", "feather", "ipc"),
         (ARROW_MAGIC, b"\xff\xff\xff\xff"),
     ),
-    FileFormat("json", "JSON", (JSON,)),
+    FileFormat("json", "JSON", (call.JSON,)),
 )
 """Every format: whoever needs a list of them iterates over this one."""
 
@@ -86,18 +72,20 @@ MAGIC = {magic: row.name for row in FILE_FORMATS for magic in row.magic}
 ALIASES = {alias: row.media_type for row in FILE_FORMATS for alias in row.aliases}
 """Media types by which a format goes, too."""
 
-INDEXED = (PARQUET, ARROW_FILE)
+INDEXED = (call.PARQUET, call.ARROW_FILE)
 """Media types whose index is at the end of the file, which cannot be read as a stream."""
 
-TABLES = {row.media_type: row.name for row in FILE_FORMATS if row.media_type not in (JSON, *INDEXED)}
+TABLES = {row.media_type: row.name for row in FILE_FORMATS if row.media_type not in (call.JSON, *INDEXED)}
 TABLES |= {row.media_type: row.name for row in FILE_FORMATS if row.media_type in INDEXED}
 """The suffix, without its dot, of each media type of scores other than JSON; those with an index at their end last."""
 
-READERS = {JSON: "json"} | {each: name for name in TABLES.values() for each in _BY_NAME[name].media_types}
-READERS |= {FORM_DATA: "multipart"}
+READERS = {call.JSON: "json"} | {
+    each: name for name in TABLES.values() for each in _BY_NAME[name].media_types
+}
+READERS |= {call.FORM_DATA: "multipart"}
 """The module of ``macekit/decoding`` that reads a media type."""
 
-REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
+REPORTS = {call.HTML: "html", call.MARKDOWN: "md", call.CSV: "csv", call.SVG: "svg", call.PNG: "png"}
 """The suffix, without its dot, of each form of a report."""
 
 ENCODINGS = ("identity", "gzip", "zstd")
@@ -138,7 +126,7 @@ def encoding_of(head: bytes) -> str:
 
 def media_type_of(form: str, head: bytes) -> str:
     """What the service calls a format; the two forms of Arrow share a name and differ in their first bytes."""
-    return ARROW_FILE if head.startswith(ARROW_MAGIC) else FORMATS[form]
+    return call.ARROW_FILE if head.startswith(ARROW_MAGIC) else FORMATS[form]
 
 
 def format_named(path: str) -> str | None:

@@ -101,9 +101,8 @@ def _of_predictions(
 ) -> Result:
     """The answer about what is predicted of the rows of either side."""
     if dataset.labels_data is None:
-        raise _refusal(
-            "neither a score nor targets: name a column of scores, or the targets that are predicted"
-        )
+        message = "neither a score nor targets: name a column of scores, or the targets that are predicted"
+        raise _refusal(message)
     table = dataset.features_data
     labels = [config["member"], *(options[role] for role in ROWS if isinstance(options.get(role), str))]
     features = table.drop(columns=[name for name in labels if name in table.columns])

@@ -24,12 +24,11 @@ def prefer_own(name: str) -> None:
     path = None if other is None else getattr(other, "__file__", None)
     own = os.path.join(_home(name), name, "__init__.py")
     if other is not None and (path is None or os.path.realpath(path) != own):
-        raise ImportError(
+        message = (
             f"macekit needs its own package {name!r}, and another one is imported already: {path}; "
-            "rename that one, or use macekit in a process of its own",
-            name=name,
-            path=path,
+            "rename that one, or use macekit in a process of its own"
         )
+        raise ImportError(message, name=name, path=path)
     _OwnFinder.names.add(name)
     if _OwnFinder not in sys.meta_path:
         sys.meta_path.insert(0, _OwnFinder)

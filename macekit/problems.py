@@ -223,9 +223,8 @@ def unknown_column(role: str, name: str, names: Iterable[str], what: str = "colu
     columns = list(names)
     detail = f"{role}: no {what} of the {len(columns)} has this name"
     there = nearest_first(name, columns)
-    return Problem(
-        "unknown-name", detail, field=role, local=f"{detail}, '{printable(name)}'; there are {there}"
-    )
+    words = "unknown-name"
+    return Problem(words, detail, field=role, local=f"{detail}, '{printable(name)}'; there are {there}")
 
 
 def unknown_column_of(role: str, name: str, table: str, names: Iterable[str]) -> Problem:
@@ -241,14 +240,13 @@ def unknown_column_of(role: str, name: str, table: str, names: Iterable[str]) ->
 
 def pickle_problem(what: str = "this is a pickle, which", field: str | None = None) -> Problem:
     """That pickles are never opened, and what to write in place of one; ``what`` ends in a relative pronoun."""
-    return Problem(
-        "pickle",
+    detail = (
         f"{what} runs whatever code it holds when it is opened, so mace never opens one (.pkl, .joblib, .pt). Load it "
         "yourself, if you trust where it comes from, and write plain scores: "
         "numpy.savez('scores.npz', members=a, nonmembers=b), or of a table with the columns score and member "
-        "frame.to_parquet('scores.parquet') or frame.to_csv('scores.csv', index=False)",
-        field=field,
+        "frame.to_parquet('scores.parquet') or frame.to_csv('scores.csv', index=False)"
     )
+    return Problem("pickle", detail, field=field)
 
 
 def _again(

@@ -41,9 +41,6 @@ from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, safe_name, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
-# --- saved answers ------------------------------------------------------------------------------------------
-# `mace report answer.json` shows an answer again.
-
 _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 """The fields that only an answer has; everything else is skipped."""
 
@@ -116,9 +113,8 @@ def _read(source: Source, data: memoryview, *, has_options: bool, has_public_key
         return Answer(operation, reply, content, source.name, signature)
     except msgspec.DecodeError:
         if _has_unbounded_numbers(data):
-            raise Misuse(
-                f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
-            ) from None
+            message = f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
+            raise Misuse(message) from None
         return None  # the reader of requests says what is wrong
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
@@ -134,9 +130,6 @@ def _has_unbounded_numbers(data: memoryview) -> bool:
         return False
     return recognise(content) is not None
 
-
-# --- questions ----------------------------------------------------------------------------------------------
-# What was typed becomes a call and the values of its question; the answer is printed or written.
 
 SHOWN_RECORDS = 10
 """Records that `mace risk` prints without --top."""
@@ -173,9 +166,8 @@ def answer_question(
     tables = _tables(question, arguments)
     paths = list(tables.values()) or paths_of(question, arguments)
     if output is not None and os.path.realpath(output.target.path) in map(os.path.realpath, paths):
-        raise Misuse(
-            f"{output.target.name}: is read, and would be replaced by the answer; give -o another name"
-        )
+        message = f"{output.target.name}: is read, and would be replaced by the answer; give -o another name"
+        raise Misuse(message)
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
         for each in options:
             if each.former and getattr(arguments, "former", None) == each.former:
@@ -359,9 +351,8 @@ def _results(
     from app.cli.importing import open_result
 
     if getattr(arguments, "members", None) or arguments.format is not None:
-        raise Misuse(
-            "--from: reads both sides of one file, and tells its format by itself; name the file alone"
-        )
+        message = "--from: reads both sides of one file, and tells its format by itself; name the file alone"
+        raise Misuse(message)
     if question.most_files == 1 and len(paths) > 1:
         raise Misuse("--from: reads one file; mace import makes a table of each")
     return [open_result(path, arguments.tool, progress.say) for path in paths]

@@ -78,8 +78,6 @@ def _commands(parser: Parser, words: str) -> Iterator[Command]:
                 command.following.extend(values)
 
 
-# --- scripts ------------------------------------------------------------------------------------------------
-
 BASH = """_mace() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} offered=
     local before=${{COMP_WORDS[COMP_CWORD-1]}}

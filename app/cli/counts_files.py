@@ -78,9 +78,8 @@ def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsF
     for source in files.sources:
         part = counts_in(source)
         if part is None:
-            raise Misuse(
-                f"{source.name}: several JSON files are read together only if mace counts wrote them"
-            )
+            message = f"{source.name}: several JSON files are read together only if mace counts wrote them"
+            raise Misuse(message)
         parts.append(part)
     columns = tuple(dict.fromkeys(column for part in parts for column in part.columns))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.cautions))

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# --- example ------------------------------------------------------------------------------------------------
-# Example scores with known truth, made from a seed: the same bytes wherever the package is.
-
 SEED = 20_240
 SIDE = 400
 SHIFT = 0.5067
@@ -46,8 +43,6 @@ def _draw() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]
     members, nonmembers = generator.normal(SHIFT, 1.0, SIDE), generator.normal(0.0, 1.0, SIDE)
     return members, nonmembers, generator.choice(list(GROUPS), 2 * SIDE, p=list(GROUPS.values()))
 
-
-# --- demo ---------------------------------------------------------------------------------------------------
 
 FOLDER = "mace-demo"
 TABLE = "scores.csv"

@@ -17,9 +17,6 @@ from macekit.operation import Operation
 if TYPE_CHECKING:
     from app.cli.outputs import Target
 
-# --- sequential ---------------------------------------------------------------------------------------------
-# `mace gate --sequential --state FILE`: a gate that is asked again and again as records come, and may stop early.
-
 MOST = 2**26
 """Bytes that a state may have."""
 
@@ -47,9 +44,6 @@ def read_state(target: Target) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise Misuse(f"{target.name}: is no state of mace gate; name a new file to begin a run")
     return {"anytime": True, "state": state}
-
-
-# --- gate ---------------------------------------------------------------------------------------------------
 
 
 def add(commands: Any) -> None:
@@ -123,6 +117,5 @@ def _require_one_question(arguments: argparse.Namespace) -> None:
     }
     name = next((name for name, value in options.items() if value), None)
     if name is not None and len(arguments.files) > 1 and not arguments.one_table:
-        raise Misuse(
-            f"{name}: is about one table; with several files give --one-table, or ask about each alone"
-        )
+        message = f"{name}: is about one table; with several files give --one-table, or ask about each alone"
+        raise Misuse(message)

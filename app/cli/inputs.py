@@ -177,9 +177,6 @@ class _ProgressReader(io.RawIOBase):
         super().close()
 
 
-# --- wording ------------------------------------------------------------------------------------------------
-# Problems in the words of the shell: its options and commands in place of fields and addresses.
-
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),
     (re.compile(r"\bbody\b"), lambda _: "input"),

@@ -156,9 +156,8 @@ def value_of(schema: Schema, text: str | bool, name: str = "") -> object:
                 parts = _pairs_of(Path(text))
             except (OSError, UnicodeDecodeError):
                 given = printable(text)
-                raise Misuse(
-                    f"{name}: {given} is no file of two columns, and no pairs such as 2:0.1,4:0.3"
-                ) from None
+                message = f"{name}: {given} is no file of two columns, and no pairs such as 2:0.1,4:0.3"
+                raise Misuse(message) from None
         return [_item(schema["items"], part.strip()) for part in parts]
     return _number(text) if kinds & {"number", "integer"} else text
 

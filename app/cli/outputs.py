@@ -69,9 +69,8 @@ def target_of(path: str, suffixes: Sequence[str], overwrite: bool) -> Target:
     """Where to write, or why not: another format, a file that is there already, a folder that is not."""
     suffix = Path(path).suffix.lower()
     if suffix not in suffixes:
-        raise Misuse(
-            f"{printable(path)}: the answer is written as {', '.join(suffixes)}; this is none of them"
-        )
+        message = f"{printable(path)}: the answer is written as {', '.join(suffixes)}; this is none of them"
+        raise Misuse(message)
     try:
         real = Path(os.path.realpath(path))
         exists = real.exists()
@@ -104,9 +103,6 @@ def why_not(error: OSError | ValueError) -> str | None:
     """Why a file of this name cannot be written: what the system says, or that it is none."""
     return error.strerror if isinstance(error, OSError) else "not a file name"
 
-
-# --- forms --------------------------------------------------------------------------------------------------
-# What an answer can be written as: each suffix is a form, made from one form of the service's answer.
 
 Data = bytes | memoryview
 

@@ -8,9 +8,6 @@ from typing import Any, NoReturn
 
 from macekit.text import closest, escape_controls, nearest, printable
 
-# --- status -------------------------------------------------------------------------------------------------
-# The exit status: what a pipeline is told of an answer, by every command alike.
-
 PASS, FAIL, UNDECIDED = 0, 1, 3
 """2 is misuse (``parsing.MISUSE``)."""
 
@@ -51,8 +48,6 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
     if part.get("differs", False):
         yield "fail"
 
-
-# --- parsing ------------------------------------------------------------------------------------------------
 
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""

@@ -280,10 +280,6 @@ def _read(source: Source, reader: Callable[[Body], T]) -> T:
         return reader(body)
 
 
-# --- counts -------------------------------------------------------------------------------------------------
-# A large input is counted as it is read, and the question is then asked of the counts.
-
-
 def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -> DecodedBody:
     """The counts of a large input, with the question that is asked of them."""
     _say_counted(call, source, progress)

@@ -198,7 +198,6 @@ def _check_links(paths: list[Path]) -> int:
     return BROKEN if faults else 0
 
 
-# --- runs ---------------------------------------------------------------------------------------------------
 # Answers about one run after another: the state that came with a batch is the one that the answer before gave out.
 
 

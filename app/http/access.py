@@ -49,9 +49,8 @@ class Access:
             # who chose its own may be guessed
             exchange.key_sha256 = None if self.keys.path is None else key.sha256
             if not key.opens(need := need_of(scope)):
-                raise Problem(
-                    "forbidden", f"this key opens {' and '.join(key.scope)}, and this address is {need}"
-                )
+                detail = f"this key opens {' and '.join(key.scope)}, and this address is {need}"
+                raise Problem("forbidden", detail)
             if scope["path"].startswith(JOBS) and scope["method"] != "POST":
                 self.looks.keep(key.sha256, LOOKS, f"a key may look after its jobs {LOOKS} times a minute")
                 return await self.app(scope, receive, send)
@@ -73,9 +72,8 @@ class Access:
         if (key := key_of(keys, scope)) is None:
             raise Problem("unauthorized", KEY_MISSING)
         if key.has_expired():
-            raise Problem(
-                "unauthorized", f"this key ended on {key.expires:%Y-%m-%d}; ask the operator for a new one"
-            )
+            detail = f"this key ended on {key.expires:%Y-%m-%d}; ask the operator for a new one"
+            raise Problem("unauthorized", detail)
         return key
 
     @contextmanager

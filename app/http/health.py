@@ -161,9 +161,6 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-# --- reference ----------------------------------------------------------------------------------------------
-# What there is to ask for: methods, presets, and the files of the examples.
-
 reference = APIRouter(tags=["reference"], default_response_class=Response, responses=problems(401, 500, 503))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -293,10 +294,6 @@ class JobsInMemory:
             job.end_of_keeping.cancel()  # it would hold the answer until then
 
 
-# --- in memory and in a store -------------------------------------------------------------------------------
-# What is done alike wherever jobs are kept.
-
-
 def new_name() -> str:
     """The name of a job, which nobody guesses."""
     return secrets.token_urlsafe(18)
@@ -391,11 +388,7 @@ def event(name: str, data: Mapping[str, Any]) -> bytes:
 
 def seconds_to_wait(headers: Headers) -> float | None:
     """How long a client would wait before it is told where its answer will be; None: for the answer, however long."""
-    preferences = [
-        part.strip().lower()
-        for line in headers.getlist("prefer")
-        for part in line.replace(";", ",").split(",")
-    ]
+    preferences = [part.strip().lower() for part in re.split("[,;]", ",".join(headers.getlist("prefer")))]
     if PREFERENCE not in preferences:
         return None
     for each in preferences:

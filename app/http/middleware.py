@@ -28,7 +28,6 @@ from macekit.problems import Problem
 
 log = logging.getLogger(__name__)
 
-# --- routes -------------------------------------------------------------------------------------------------
 # The route of a request is found once, before anything else: logs, metrics and the key go by it, and
 # the request is handed to it at the end. 404, 405, HEAD and OPTIONS are answered here for every route alike.
 
@@ -98,9 +97,6 @@ def _without_body(send: Send) -> Send:
 
     return send_head
 
-
-# --- identity -----------------------------------------------------------------------------------------------
-# A name for every request: the caller's, if it is a sane one, or one made here; every answer carries it.
 
 HEADER = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9._-]{1,64}")

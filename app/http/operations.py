@@ -53,11 +53,8 @@ def encoding(headers: Headers) -> str:
     """How the body is compressed; one layer at most."""
     value = headers.get("content-encoding", "identity").strip().lower() or "identity"
     if value not in ENCODINGS:
-        raise fault(
-            "unsupported-media-type",
-            "Content-Encoding",
-            f"got one that is not known here, need {_either(ENCODINGS)}",
-        )
+        detail = f"got one that is not known here, need {_either(ENCODINGS)}"
+        raise fault("unsupported-media-type", "Content-Encoding", detail)
     return value
 
 
@@ -109,11 +106,8 @@ def names_dataset(row: Operation, request: Request) -> bool:
     if DATA not in request.query_params or row.bodies == (JSON,):
         return False
     if service(request).settings.data is None:
-        raise fault(
-            "bad-option",
-            DATA,
-            "this service has no data of its own, for MACE_DATA is not set; send the records as the body",
-        )
+        detail = "this service has no data of its own, for MACE_DATA is not set; send the records as the body"
+        raise fault("bad-option", DATA, detail)
     return True
 
 
@@ -150,9 +144,6 @@ def headers_of(form: str) -> dict[str, str]:
         "Content-Security-Policy": f"{CSP}; frame-ancestors 'self'",
     }
 
-
-# --- v1 -----------------------------------------------------------------------------------------------------
-# The operations: each takes a body, hands it to the workers as it came, and returns what they answer.
 
 LONG_BODY = 2**20
 """Bytes of an answer from which on it is hashed beside the loop."""

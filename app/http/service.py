@@ -114,9 +114,6 @@ def service(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-# --- answers ------------------------------------------------------------------------------------------------
-# Replies and problems as HTTP responses, noted in the exchange on the way out.
-
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
 
 

@@ -58,9 +58,6 @@ def _free(name: str, taken: Mapping[str, object]) -> str:
     return name if name not in taken else next(f"{name}{n}" for n in count(2) if f"{name}{n}" not in taken)
 
 
-# --- schemas ------------------------------------------------------------------------------------------------
-
-
 def _brief(part: Any, *, by_name: bool = False) -> Any:
     """A schema without what says nothing (titles, which repeat names; null as the default), "or null" a type."""
     if isinstance(part, list):
@@ -125,9 +122,6 @@ def _with_enum(part: Any, name: str) -> Iterator[tuple[str, Schema]]:
 
 def _as_class(name: str) -> str:
     return "".join(word.capitalize() for word in name.replace(".", "_").split("_"))
-
-
-# --- operations ---------------------------------------------------------------------------------------------
 
 
 def _parameters(operation: Schema) -> Iterator[Place]:

@@ -24,7 +24,6 @@ from macekit.catalogue import OPERATIONS
 from macekit.formats import FILE_FORMATS, FORMATS, SUFFIXES
 from macekit.reports.html import STYLE_HASH
 
-# --- documents ----------------------------------------------------------------------------------------------
 # The pages as text: no script or style stands in them, so their policies can forbid both.
 
 EVERYWHERE = {
@@ -156,8 +155,6 @@ def _words(name: str) -> str:
     """A name in words: an abbreviation in capitals."""
     return name.upper() if len(name) <= ABBREVIATION else name.replace("_", " ").title()
 
-
-# --- routes -------------------------------------------------------------------------------------------------
 
 ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 CACHE_FOR_EVER = "public, max-age=31536000, immutable"

@@ -166,8 +166,6 @@ class JobsInStore:
         if ends:
             await asyncio.wait(ends, timeout=5.0)
 
-    # --- work -------------------------------------------------------------------------------------------
-
     async def _add(self, name: str, question: jobs.Question, exchange: Exchange, source: StoredBody) -> None:
         about = (
             exchange.owner,
@@ -238,8 +236,6 @@ class JobsInStore:
         """By what a job is this replica's, in this turn."""
         return work.id, self._store.replica, work.turn
 
-    # --- what is due each second ------------------------------------------------------------------------
-
     async def keep_up(self, connection: Connection) -> None:
         """Renew leases, end work that is another's by now, and take up what is nobody's."""
         work = dict(self._work)
@@ -293,8 +289,6 @@ class JobsInStore:
             work.task.cancel()
         for waiting in self._waiting.get(name, ()):
             waiting.set()
-
-    # --- answers ----------------------------------------------------------------------------------------
 
     def _about(self, row: Any) -> jobs.Description:
         """What is known of a job, and whether it waits where it is worked on here."""

@@ -93,8 +93,6 @@ class Exchange:
         return exchange if isinstance(exchange, cls) else cls("", "other")
 
 
-# --- logs ---------------------------------------------------------------------------------------------------
-
 SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.asgi")
 QUIET = frozenset({"healthz", "readyz"})
 """Operations that probes ask every few seconds: logged at debug, unless something is wrong."""

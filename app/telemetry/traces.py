@@ -100,8 +100,6 @@ def _describe(span: Span, exchange: Exchange) -> None:
         span.set_status(StatusCode.ERROR)
 
 
-# --- traces -------------------------------------------------------------------------------------------------
-
 SIGNAL = "/v1/traces"
 
 
@@ -137,6 +135,5 @@ def traces(endpoint: str | None) -> Traces:
     try:
         return Spans.to(endpoint if parts.path.strip("/") else endpoint.rstrip("/") + SIGNAL)
     except ImportError:
-        raise BadSettings(
-            "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
-        ) from None
+        message = "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
+        raise BadSettings(message) from None

@@ -36,7 +36,6 @@ from app.workers.seccomp import refuse_calls
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
 
-# --- worker -------------------------------------------------------------------------------------------------
 # What runs in a worker: one job after another, within limits, until the server is gone.
 
 Perform: TypeAlias = Callable[[Call, Body], Reply]
@@ -112,7 +111,6 @@ def _exit_with_server(channel: socket.socket) -> None:
     os._exit(0)
 
 
-# --- fork server --------------------------------------------------------------------------------------------
 # The process that workers are forked from: it has imported what they need, and runs nothing else.
 
 PRELOAD = ("estimators", "numpy", "pyarrow", "pyarrow.csv", "pyarrow.parquet")

@@ -173,9 +173,6 @@ class Spool:
         self.close()
 
 
-# --- pipe ---------------------------------------------------------------------------------------------------
-# An upload that a worker reads while it arrives: a pipe, and the clock that knows which side it waits for.
-
 PIPE_SIZE = 2**20
 """Bytes a pipe is asked to hold: enough that neither side waits for the other at every chunk."""
 

@@ -182,9 +182,8 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
     sharpest of them.
     """
     if universe is not None and universe < counts.size:
-        raise OutOfRange.about(
-            "universe", f"got {universe} possible categories, but the records have {counts.size}"
-        )
+        message = f"got {universe} possible categories, but the records have {counts.size}"
+        raise OutOfRange.about("universe", message)
     counts = _fewer_first(counts, prior)
     if counts.size <= MANY_CELLS:
         return _all_subsets(counts, prior, alpha)

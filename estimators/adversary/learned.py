@@ -191,18 +191,6 @@ def learned_validation(
     return Validation(outcome, tuple(learner.name for learner in learners), prior, pooled)
 
 
-def learned_counts(
-    scores: Scores,
-    prior: float,
-    seed: int,
-    learners: Sequence[Learner] = DEFAULT_LEARNERS,
-    bins: int | None = None,
-) -> tuple[Counts, Callable[[Floats], Floats]]:
-    """Counts of one learned score on records that had no part in choosing or training it, and the score."""
-    learned = learn_score(scores, prior, seed, learners)
-    return learned.counts_on(bins), learned.score
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class LearnedScore:
     """A score that was learned from some records of a sample of vectors, on the other records.
@@ -247,10 +235,6 @@ class LearnedScore:
         """Counts on a grid that say what they are of, as a stream makes them."""
         grid = by_grid(self.scores)
         return LearnedCounts(grid.members, grid.nonmembers, grid.cells, self.learner, self.n_taught)
-
-    def counts_on(self, bins: int | None = None) -> Counts:
-        """Counts on so many cells of about equal size; None: the cube root of the number of records."""
-        return cells_of_learned(self.counts, bins)
 
     @property
     def caution(self) -> Caution:
@@ -453,9 +437,8 @@ def _build(learner: Learner, seed: int) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise NotInstalled.about(
-            "estimator", "needs the package scikit-learn; pip install 'macekit[learned]'"
-        ) from None
+        message = "needs the package scikit-learn; pip install 'macekit[learned]'"
+        raise NotInstalled.about("estimator", message) from None
 
 
 def _rows(scores: Scores) -> list[Floats]:

@@ -18,7 +18,6 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
-# --- best cut -----------------------------------------------------------------------------------------------
 # An exact lower end from the best single cut of all records: no part is held back, nothing is drawn.
 #
 # Let S be the largest, over cuts, of p times the share of members above plus 1-p times the share of nonmembers not
@@ -244,9 +243,6 @@ OF_MANY_CHANGES = 0.12
 """The share of rules with many changes, whether they are asked or not, """
 FEWEST_RECORDS = 200
 """from so many records on; of fewer they could not show anything."""
-
-
-# --- lower end ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -284,8 +284,7 @@ def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
     """Whether the sides differ in an aspect, by some thousands of cells."""
     every = max(1, counts.size // LOOKED_AT)
     members, nonmembers = counts.members[::every], counts.nonmembers[::every]
-    written_apart = any(doubt.code == PRECISION for doubt in counts.doubts)
-    aspects = _aspects(counts, every, written_apart)
+    aspects = _aspects(counts, every, any(doubt.code == PRECISION for doubt in counts.doubts))
     return any(each.strikes(members, nonmembers, worth) for each in aspects)
 
 

@@ -34,7 +34,6 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 
-# --- tree ---------------------------------------------------------------------------------------------------
 # A score that a database can compute: boxes from a pilot, by comparisons alone, and the share of members in each.
 #
 # A comparison of a number with a cut has one answer everywhere, so that the box of a row is the same in every engine.
@@ -131,8 +130,6 @@ class BoxRule:
         return LearnedCounts(fine.members, fine.nonmembers, cells, self.learner, self.n_taught, "first")
 
 
-# --- pilot --------------------------------------------------------------------------------------------------
-
 SIDES = ("member", "nonmember")
 
 MOST_BYTES = 2**25
@@ -197,10 +194,8 @@ class PilotDraw:
 def too_few(side: str, records: int) -> TooFewRecords:
     """What is wrong with a side that is too small for a pilot."""
     need = int(np.ceil(LEAST_TAUGHT / TRAINING_SHARE))
-    message = (
-        f"{side} scores: got {records}, need at least {need} to learn a score of vectors from some of them"
-    )
-    return TooFewRecords(message, field=f"{side}s")
+    message = f"got {records}, need at least {need} to learn a score of vectors from some of them"
+    return TooFewRecords.of_side(side, message)
 
 
 class _Reservoir:

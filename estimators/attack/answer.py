@@ -46,8 +46,6 @@ from estimators.statement import (
 FIXED = IID + "; the attack was fixed before these records were seen"
 SHARE_FIXED = IID + "; how many records are accused was fixed before these records were seen"
 
-# --- answer -------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, slots=True)
 class AttackAdvantage:
@@ -238,10 +236,6 @@ def attack_advantage(
     )
 
 
-# --- clusters -----------------------------------------------------------------------------------------------
-# Rows that come in clusters: rates are judged on rows of which no two share a label.
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class ClusteredCut:
     """Limits of a rule that was fixed before the rows: its advantage by all of them, its rates by lone rows."""
@@ -284,7 +278,6 @@ def limits_of_clusters(
     return ClusteredCut(limits, RuleEnds.of(clusters, at, fine, right, seed)), of_rates, notes
 
 
-# --- gap ----------------------------------------------------------------------------------------------------
 # How far from the best attacker: both judge the same records, so their difference is judged record by record.
 
 

@@ -22,9 +22,6 @@ DIRECTIONS = ("above", "below")
 SIDES = ("all", "members", "nonmembers")
 
 
-# --- rules --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class GuessRule:
     """The scores are the attack's guesses themselves: ``True`` or 1 is "member", ``False`` or 0 is "nonmember".
@@ -131,10 +128,6 @@ def _require_side(side: str) -> None:
         raise errors.UnknownName.among("side", side, DIRECTIONS)
 
 
-# --- guesses ------------------------------------------------------------------------------------------------
-# What the rule makes of these records: which of them it accuses, and where it cut.
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class AttackGuesses:
     """An attack's guesses about both sides.
@@ -180,14 +173,11 @@ def judge_records(scores: Scores, rule: AttackRule, prior: float, seed: int) -> 
     if isinstance(rule, GuessRule):
         return AttackGuesses.of(_guesses(sides[0], "members"), _guesses(sides[1], "nonmembers"), prior)
     if scores.dimension > 1:
-        raise errors.InputError(
-            f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses",
-            field="members",
-        )
+        message = f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses"
+        raise errors.InputError(message, field="members")
     if "U" in (sides[0].dtype.kind, sides[1].dtype.kind):
-        raise errors.InputError(
-            f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses", field="members"
-        )
+        words = f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses"
+        raise errors.InputError(words, field="members")
     sign = 1.0 if rule.side == "above" else -1.0
     members, nonmembers = (sign * side.astype(np.float64) for side in sides)
     if isinstance(rule, ThresholdRule):
@@ -224,10 +214,8 @@ def _number_accused(rule: TopRule | QuantileRule, n_members: int, pool: int) -> 
     beyond = rule.quantile if rule.side == "below" else 1.0 - rule.quantile
     number = int(beyond * pool * (1.0 + 1e-12))
     if not 0 < number < pool:
-        raise errors.OutOfRange.about(
-            "rule.quantile",
-            f"leaves {number} of {pool} records beyond the cut, need at least 1 on either side",
-        )
+        message = f"leaves {number} of {pool} records beyond the cut, need at least 1 on either side"
+        raise errors.OutOfRange.about("rule.quantile", message)
     return number
 
 

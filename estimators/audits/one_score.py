@@ -132,14 +132,12 @@ def labels_of_units(rows: Sequence[Floats], units: Sequence[ArrayLike]) -> list[
         raise errors.DimensionMismatch.about("units", "need a label for each record of each group")
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if shared := len(np.intersect1d(labels[i], labels[j])):
-            raise errors.InputError.about(
-                "units", f"{shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one"
-            )
+            message = f"{shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one"
+            raise errors.InputError.about("units", message)
     for name, own in zip(GROUPS, labels, strict=True):
         if (number := len(np.unique(own))) < MIN_RECORDS:
-            raise errors.TooFewRecords(
-                f"{name}: got {number} units, need at least {MIN_RECORDS}", field="units"
-            )
+            message = f"{name}: got {number} units, need at least {MIN_RECORDS}"
+            raise errors.TooFewRecords(message, field="units")
     return labels
 
 

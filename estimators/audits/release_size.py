@@ -344,9 +344,8 @@ def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[
     if not grid:
         raise OptionError.about("sizes", "got none, need at least 1")
     if grid[-1] > total:
-        raise OutOfRange.about(
-            "sizes", f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
-        )
+        message = f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
+        raise OutOfRange.about("sizes", message)
     return grid
 
 

@@ -68,11 +68,8 @@ def one_row_each(
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise errors.InputError.about(
-                "unit",
-                f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
-                row,
-            )
+            message = f"row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to"
+            raise errors.InputError.about("unit", message, row)
     shared = len(np.intersect1d(sides[0], sides[1]))
     cautions = [
         Caution(
@@ -94,7 +91,6 @@ def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
 
 
-# --- matching -----------------------------------------------------------------------------------------------
 # Rows of two sides that are like each other: a heuristic for sides that were not split at random.
 #
 # Each row gets its odds of standing on the one side, learned from other rows, and of rows with like odds as many are

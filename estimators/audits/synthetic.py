@@ -521,9 +521,6 @@ def compare_sides(
         return None
 
 
-# --- limits -------------------------------------------------------------------------------------------------
-
-
 def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
     """How many limits of copies there are, their numbers in range; limited copies cannot be accepted, too."""
     limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
@@ -531,9 +528,8 @@ def require_copies(most: int | None, most_near: int | None, accept: bool) -> int
         if limit is not None:
             require_count(name, limit, 0)
     if accept and most is not None:
-        raise OptionError.about(
-            "accept_copies", "max_copies_over_holdout limits the copies already; give one of the two"
-        )
+        message = "max_copies_over_holdout limits the copies already; give one of the two"
+        raise OptionError.about("accept_copies", message)
     return sum(limit is not None for _, limit in limits)
 
 
@@ -631,9 +627,6 @@ def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
         "every query has two different scores at most, which reach no true positive rate at a false positive rate of "
         f"{limit.fpr:g}: limit the copies",
     )
-
-
-# --- what to know first -------------------------------------------------------------------------------------
 
 
 def _with_cautions(

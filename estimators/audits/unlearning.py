@@ -283,13 +283,12 @@ def _finite_scores(columns: Mapping[str, Column], what: str = "scores") -> dict[
         if side.ndim != 1 or side.dtype.kind not in "iuf":
             raise errors.InputError.about(name, f"{what} need to be one number a record")
         if len(side) < MIN_RECORDS:
-            message = f"{name}: got {len(side)} records, need at least {MIN_RECORDS}"
-            raise errors.TooFewRecords(message, field=name)
+            raise errors.TooFewRecords.about(name, f"got {len(side)} records, need at least {MIN_RECORDS}")
         tables[name] = side = side.astype(np.float64)
         if not np.isfinite(side).all():
             index = int(np.argmin(np.isfinite(side)))
-            message = f"{name}: {what}: record {index} is NaN or infinite; every score must be finite"
-            raise errors.NotFinite(message, field=name, index=index)
+            words = f"{what}: record {index} is NaN or infinite; every score must be finite"
+            raise errors.NotFinite.about(name, words, index)
     if len({end for side in tables.values() for end in (side.min(), side.max())}) == 1:
         message = f"{what}: all {sum(map(len, tables.values())):,} of them are equal, so they tell nothing"
         raise errors.InputError(message, field=next(iter(tables)))
@@ -312,9 +311,6 @@ def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int
         f"{plan.what_settles(to_pass, total)}"
     )
     return replace(verdict, reason=reason, records_needed=to_pass)
-
-
-# --- excess -------------------------------------------------------------------------------------------------
 
 
 def _excess(
@@ -360,9 +356,6 @@ def _excess_upper(first: CountPair, second: CountPair, sizes: CountPair, alpha: 
 def _between(value: float, low: float, high: float, confidence: float, guarantee: Guarantee) -> Estimate:
     """An estimate within its interval."""
     return Estimate(min(max(value, low), high), Interval(low, high, confidence, guarantee))
-
-
-# --- share --------------------------------------------------------------------------------------------------
 
 
 def _remaining(

@@ -90,14 +90,12 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
         return ()
     worst = max(likenesses, key=lambda name: likenesses[name])
     alike, number = likenesses[worst]
-    return (
-        Caution(
-            DEPENDENT,
-            f"rows of one {worst!r} have scores that are alike (correlation {alike:.2f}; {number} labels for "
-            f"{len(ranks)} rows): they are not independent, and intervals are too narrow; name the column as "
-            "cluster, or as unit",
-        ),
+    message = (
+        f"rows of one {worst!r} have scores that are alike (correlation {alike:.2f}; {number} labels for "
+        f"{len(ranks)} rows): they are not independent, and intervals are too narrow; name the column as "
+        "cluster, or as unit"
     )
+    return (Caution(DEPENDENT, message),)
 
 
 def _labels(name: str, values: ArrayLike, rows: int) -> Integers | None:
@@ -125,7 +123,6 @@ def _surely_alike(ranks: Floats, column: Integers) -> bool:
     return together > SURE * sqrt(2.0 * pairs) * float(np.mean(ranks**2))
 
 
-# --- lone rows ----------------------------------------------------------------------------------------------
 # Rows of which no two share a label: what allows for no clusters is stated of these.
 
 LONE_ROWS = "lone_rows"
@@ -205,6 +202,5 @@ def require_scores(data: Scores | Counts) -> Scores:
 def require_one_number(lone: Scores | Counts, submitted: Scores | Counts) -> None:
     """Refuse vectors of which rows were left out: what is learned from these would be asked about the others."""
     if lone is not submitted and isinstance(lone, Scores) and lone.dimension > 1:
-        raise OptionError.about(
-            "cluster", "a learned adversary does not allow for clusters; give one number a record"
-        )
+        message = "a learned adversary does not allow for clusters; give one number a record"
+        raise OptionError.about("cluster", message)

@@ -242,9 +242,8 @@ def _numbered(where: str, values: ArrayLike, rows: int, members: int) -> Integer
         raise DimensionMismatch(f"{where}: got {len(labels)} labels for {rows} rows", field="cluster")
     if labels.dtype.kind == "U" and (labels == "").any():
         row = int(np.argmax(labels == ""))
-        raise InputError(
-            f"{where}: row {row} has no label; need whom each row belongs to", field="cluster", index=row
-        )
+        message = f"{where}: row {row} has no label; need whom each row belongs to"
+        raise InputError(message, field="cluster", index=row)
     distinct, column = np.unique(labels, return_inverse=True)
     column = np.asarray(column.reshape(-1), dtype=np.int64)
     if len(distinct) < FEWEST:

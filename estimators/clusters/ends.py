@@ -305,7 +305,6 @@ def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
     return way.lower(alpha) if isinstance(way, effective.Accuracy) else betting.lower_by_bets(way, alpha)
 
 
-# --- area ---------------------------------------------------------------------------------------------------
 # The area under the ROC curve of rows that come in clusters: the variance of placements by totals of clusters.
 
 

@@ -96,9 +96,8 @@ class MaxExposed:
                 "is without any score",
             )
         if not sample.fine.cells.ordered:
-            raise OptionError.about(
-                "max_exposed", "categories have no order, and so no ranges in which members would lie"
-            )
+            message = "categories have no order, and so no ranges in which members would lie"
+            raise OptionError.about("max_exposed", message)
         odds = precision / (1.0 - precision) * (1.0 - sample.prior) / sample.prior
         ends = direction_of(self.direction)
         above, below = (1.0 - sample.confidence) / 2.0, (1.0 - sample.below) / 2.0
@@ -232,7 +231,6 @@ def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], ND
     ]
 
 
-# --- severe exposure ----------------------------------------------------------------------------------------
 # No pass stands beside a severe exposure that the same answer certifies, unless exposure was limited or accepted.
 #
 # A limit on an average is kept by a score of which a few hundred members are nearly sure to be members. A pass would

@@ -105,9 +105,6 @@ def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tu
     return (statement.Caution("group_exceeds", message),)
 
 
-# --- one group ---
-
-
 def _judge_group(
     group: GroupEnds, sample: GateSample, most: float, below: float, accepted: bool | None
 ) -> JudgedGroup:
@@ -169,9 +166,6 @@ def _settles(records: int | None, total: int) -> str:
     if records is None:
         return "in practice no number of such records settles it"
     return f"about {statement.roughly(records)} records of its own would settle it, it has {total:,}"
-
-
-# --- all groups ---
 
 
 def _together(

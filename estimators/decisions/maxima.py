@@ -504,10 +504,8 @@ class MaxGroupRisk:
         ):
             raise errors.InputError.about("groups", "counts hold no records, so they have no groups")
         if sample.prior != 0.5:
-            raise errors.OptionError.about(
-                "max_group_risk",
-                "needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
-            )
+            message = "needs a prior of 0.5; at any other prior, less risk does not mean less leakage"
+            raise errors.OptionError.about("max_group_risk", message)
         (above, table), (_, split) = sample.ends(lambda confidence: self._risks(sample, confidence))
         interval = Interval(
             float(split.lower.max()),

@@ -523,10 +523,8 @@ def require_reachable(expected: float, prior: float) -> None:
     prior = require_open_unit("prior", prior)
     expected, floor = require_number("expected", expected), baseline(prior)
     if not floor <= expected < 1.0:
-        raise OutOfRange(
-            f"expected advantage: got {expected!r}, need at least the baseline {floor:g} and below 1",
-            field="expected",
-        )
+        message = f"expected advantage: got {expected!r}, need at least the baseline {floor:g} and below 1"
+        raise OutOfRange(message, field="expected")
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,9 +210,8 @@ def require_groups(max_group_advantage: float | None, *, grouped: bool) -> None:
     if max_group_advantage is None:
         return
     if not -1.0 <= require_number("max_group_advantage", max_group_advantage) <= 1.0:
-        raise OutOfRange.about(
-            "max_group_advantage", f"got {max_group_advantage!r}, need a number from -1 to 1"
-        )
+        message = f"got {max_group_advantage!r}, need a number from -1 to 1"
+        raise OutOfRange.about("max_group_advantage", message)
     if not grouped:
         raise OptionError.about("max_group_advantage", "needs groups; name them")
 

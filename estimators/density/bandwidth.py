@@ -61,9 +61,8 @@ class Sample:
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
         if not 1e-290 < points * step < 1e300:  # a width whose reciprocal overflows crashes fast-histogram
-            raise OutOfRange.about(
-                "bandwidth", "records lie too close together or too far apart for a spread; change their unit"
-            )
+            message = "records lie too close together or too far apart for a spread; change their unit"
+            raise OutOfRange.about("bandwidth", message)
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
         if not exact:
@@ -78,9 +77,8 @@ class Sample:
         require_positive("step", step)
         total = float(column.sum())
         if column.ndim != 1 or not np.isfinite(total) or (column < 0).any():
-            raise InvalidCounts(
-                "bandwidth: counts must be one list of finite numbers of at least 0", field="counts"
-            )
+            message = "bandwidth: counts must be one list of finite numbers of at least 0"
+            raise InvalidCounts(message, field="counts")
         if total < 2:
             raise TooFewRecords(f"bandwidth: got {total:g} records, need at least 2")
         at = low + step * np.arange(column.size)
@@ -221,7 +219,8 @@ def _chosen_by(search: Callable[[Sample], float | None], sample: Sample, dimensi
         width = search(closer)
     if width is None:
         return Silverman().choose(sample, dimension)
-    return _require_width(width * _dimension_factor(sample.size, dimension))
+    # from the rate n^(-1/5) of one axis alone to n^(-1/(d+4)) of a product kernel
+    return _require_width(width * float(sample.size ** (0.2 - 1.0 / (dimension + 4))))
 
 
 BANDWIDTHS: Mapping[str, Bandwidth] = {
@@ -319,11 +318,6 @@ def _fixed_point(sample: Sample) -> float | None:
             return sqrt(high) * cells * sample.step
         low = high
     return None
-
-
-def _dimension_factor(n: int, dimension: int) -> float:
-    """From the rate n^(-1/5) of one axis alone to n^(-1/(d+4)) of a product kernel."""
-    return float(n ** (0.2 - 1.0 / (dimension + 4)))
 
 
 def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:

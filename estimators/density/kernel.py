@@ -16,7 +16,6 @@ from estimators.density.bandwidth import Bandwidth, Sample, Silverman, spread_in
 from estimators.density.line import BLOCK, Line, absolute_sum, blocks
 from estimators.python.dataclass import dataclass
 
-# --- atoms --------------------------------------------------------------------------------------------------
 # Values that many records share exactly: they have no density, so they are counted, never smoothed.
 #
 # A saturated sigmoid puts a third of its records exactly on 1. The advantage of such a mixed score is the sum over
@@ -97,8 +96,6 @@ def _count(side: Floats, values: Floats) -> Integers:
     """Records of one side that equal each value."""
     return np.array([np.count_nonzero(side == value) for value in values], dtype=np.int64)
 
-
-# --- kernel -------------------------------------------------------------------------------------------------
 
 APART = 16.0
 """Bandwidths this many times apart get a grid each: an outlier in one must not coarsen the other."""

@@ -230,10 +230,6 @@ def _sums(points: Floats, sides: tuple[Floats, Floats], widths: tuple[Floats, Fl
     return At(values[0], values[1], np.zeros(len(points), dtype=np.bool_))
 
 
-# --- readings -----------------------------------------------------------------------------------------------
-# How the paper reads a continuous score: in equal slices of its range, or through kernel densities.
-
-
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
     """Read a continuous score as discrete: ``bins`` equal slices of each axis (MACE section 6.1).

@@ -76,9 +76,6 @@ class CutLimits(Protocol):
         ...
 
 
-# --- fixed --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class FixedCut:
     """A rule fixed before the records, or with its cut at the k-th record of one side, k fixed.
@@ -111,9 +108,6 @@ class FixedCut:
         rates = TwoRates.of(a.hits, a.n_members, a.alarms, a.n_nonmembers, *weights)
         below = -rates.ratio_upper((-e0, -ea, -ec), denominator, alpha, (-high, -low))
         return float(below), float(rates.ratio_upper(numerator, denominator, alpha, (low, high)))
-
-
-# --- pooled -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +259,6 @@ def odds_limits(hits: int, n_a: int, others: int, n_c: int, alpha: float) -> End
         return float(brentq(lambda at: tail(at, upward) - level, far, near, xtol=1e-10))
 
     return (limit(True) if hits > least else -inf, limit(False) if hits < most else inf)
-
-
-# --- chosen -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

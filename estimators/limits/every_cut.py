@@ -14,7 +14,6 @@ from scipy.special import betainc, betaincinv
 
 from estimators.arrays import Floats, Integers
 
-# --- level --------------------------------------------------------------------------------------------------
 # Found by the chance that n uniform numbers in order keep within their limits (benchmarks.band.level_for), for some
 # sizes and levels; between them logarithms are interpolated, and SPARE is left for that.
 
@@ -62,9 +61,6 @@ def local_level(n: int, alpha: float) -> float:
 
 def _law_of_many(n: int) -> float:
     return float(np.log(n) * np.log(np.log(n)))
-
-
-# --- limits -------------------------------------------------------------------------------------------------
 
 
 def share_limits(k: Integers, n: int, alpha: float) -> tuple[Floats, Floats]:

@@ -25,7 +25,6 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 
-# --- optimum ------------------------------------------------------------------------------------------------
 # The best adversary for a metric on given counts.
 #
 # At any value V the metric exceeds V where numerator - V denominator > 0, which is linear in the rates: so the best
@@ -166,8 +165,6 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     guesses: Booleans = (rank < length[:, None]) != mirrored[:, None]
     return guesses
 
-
-# --- bounds -------------------------------------------------------------------------------------------------
 
 CUTS = 1024
 """Cells of equal mass at which an ordered score may be cut once."""
@@ -359,20 +356,6 @@ def upper_limit(
     rates = _rates(hits, n1, alarms, n0, ratio)
     at_least = max(objective.trivial, float(objective.value(hits / n1, alarms / n0).max()))
     return rates.largest_ratio(*ratio, alpha, metric_range(objective), at_least)
-
-
-def rule_upper(
-    hits: ArrayLike,
-    n_members: float,
-    alarms: ArrayLike,
-    n_nonmembers: float,
-    objective: Objective,
-    alpha: float,
-) -> Floats:
-    """Upper limit, of level 1 - alpha, of the metric of each fixed rule."""
-    ratio = _ratio_of(objective)
-    rates = _rates(hits, n_members, alarms, n_nonmembers, ratio)
-    return rates.ratio_upper(*ratio, alpha, metric_range(objective))
 
 
 def rule_lower(

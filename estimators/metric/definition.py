@@ -103,9 +103,8 @@ class Metric:
     def __post_init__(self) -> None:
         for name, value in self.coefficients.items():
             if not _is_finite(value):
-                raise MetricError(
-                    f"metric {self.name}: coefficient {name} is not a finite number", field="metric"
-                )
+                message = f"metric {self.name}: coefficient {name} is not a finite number"
+                raise MetricError(message, field="metric")
             if abs(value) > LARGEST:
                 raise MetricError(
                     f"metric {self.name}: coefficient {name} is too large to compute with; "
@@ -127,10 +126,8 @@ class Metric:
             prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         """
         if self.at_prior is not None and not isclose(self.at_prior, prior, rel_tol=1e-9):
-            raise MetricError(
-                f"metric {self.name}: its coefficients are for prior {self.at_prior}, got {prior}",
-                field="prior",
-            )
+            message = f"metric {self.name}: its coefficients are for prior {self.at_prior}, got {prior}"
+            raise MetricError(message, field="prior")
         return Constants(
             self.a01 * prior + self.a00 * (1.0 - prior) + self.a0,
             self.a11 - self.a10 - self.a01 + self.a00,
@@ -202,9 +199,8 @@ class Metric:
         for k in range(4):
             where = f"at TPR = {corners[k][0]}, FPR = {corners[k][1]}"
             if k not in zeros and bottoms[k] < 0.0:
-                raise MetricError(
-                    f"metric {self.name}: the denominator changes sign, {where}", field="metric"
-                )
+                message = f"metric {self.name}: the denominator changes sign, {where}"
+                raise MetricError(message, field="metric")
             if k in zeros and (k > 1 or len(zeros) > 1 or abs(tops[k]) > top_slack):
                 raise MetricError(f"metric {self.name}: the denominator is 0 {where}", field="metric")
         values = {k: tops[k] / bottoms[k] for k in range(4) if k not in zeros}
@@ -234,9 +230,8 @@ class Metric:
             MetricError: the threshold of this metric depends on the data.
         """
         if not self.has_known_threshold:
-            raise MetricError(
-                f"metric {self.name}: its threshold depends on the data (MACE, Lemma 3)", field="metric"
-            )
+            message = f"metric {self.name}: its threshold depends on the data (MACE, Lemma 3)"
+            raise MetricError(message, field="metric")
         return self.cut_at(0.0, prior)  # h1 = h2 = 0: the value drops out
 
     def cut_at(self, value: float, prior: float) -> Cut:
@@ -294,9 +289,8 @@ class Metric:
             ends = [np.where(present, side, 0.5) for side in (start, end)]
             bottoms = [self._forms(side, member)[1] for side in ends]
             if np.any(present & (bottoms[0] * bottoms[1] < 0.0)):
-                raise MetricError(
-                    f"metric {self.name}: its denominator changes sign for one record", field="metric"
-                )
+                message = f"metric {self.name}: its denominator changes sign for one record"
+                raise MetricError(message, field="metric")
             values += [np.where(present, self._branch(side, member), np.nan) for side in ends]
         stacked = np.stack(values)
         missing = np.isnan(stacked)

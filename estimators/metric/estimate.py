@@ -308,13 +308,11 @@ def _cautions(name: str, why: Degeneracy | None, cells: Counts, rejected: bool) 
     if why is not None:
         cautions.append(Caution("degenerate_optimum", f"{name}: {why.value}"))
     if rejected:
-        cautions.append(
-            Caution(
-                "class_rejected",
-                "the lower end lies above the upper end for adversaries at this resolution; "
-                "the upper end is therefore the largest value there is",
-            )
+        message = (
+            "the lower end lies above the upper end for adversaries at this resolution; "
+            "the upper end is therefore the largest value there is"
         )
+        cautions.append(Caution("class_rejected", message))
     return cautions
 
 

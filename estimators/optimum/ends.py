@@ -21,19 +21,12 @@ from estimators.adversary.insample import (
 from estimators.adversary.learned import MANY, LearnedScore, cells_of_learned, learn_score, learned_validation
 from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.paired import Rules
-from estimators.adversary.targets import (
-    CellsTarget,
-    LearnedTarget,
-    Target,
-    ThresholdTarget,
-    TwoSidedTarget,
-    require_target,
-)
+from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, require_target
 from estimators.clusters.dependent_rows import require_scores
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
-from estimators.optimum.answer import Advantage, ChangesLimit, times
+from estimators.optimum.answer import ASSUMED, Advantage, ChangesLimit, times
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
@@ -101,10 +94,8 @@ class Ends:
         """The upper end of level 1 - alpha, for the adversaries that the target names."""
         if isinstance(self.validation, ClusteredEnds):
             return self.validation.upper(alpha)
-        if isinstance(self.target, ThresholdTarget):
-            return self.few_changes.upper(alpha, 1)
-        if isinstance(self.target, TwoSidedTarget):
-            return self.few_changes.upper(alpha, 2)
+        if (assumed := ASSUMED.get(self.target.name)) is not None:
+            return self.few_changes.upper(alpha, assumed)
         universe = self.target.universe if isinstance(self.target, CellsTarget) else None
         if self.changes is None:
             return cells_upper(self.counts, self.prior, alpha, universe)
@@ -153,10 +144,8 @@ class Ends:
     @property
     def rules(self) -> Rules | None:
         """Those that the upper end covers, on the finest cells; None where they are too many or none were declared."""
-        if isinstance(self.target, ThresholdTarget):
-            return Rules(None, 1)
-        if isinstance(self.target, TwoSidedTarget):
-            return Rules(None, 2)
+        if (assumed := ASSUMED.get(self.target.name)) is not None:
+            return Rules(None, assumed)
         if isinstance(self.target, LearnedTarget) or self.counts.size > MOST_PAIRED_CELLS:
             return None
         before = np.concatenate([[0], self.counts.pooled.cumsum()[:-1]])
@@ -164,8 +153,7 @@ class Ends:
 
     def _flattered(self, below: HeldOut) -> float:
         """What the leading family's best rule has on the very records it was chosen on."""
-        changes = {"threshold": 1, "two_sided": 2}.get(below.leader)
-        if changes is not None:
+        if (changes := ASSUMED.get(below.leader)) is not None:
             value = float(best_by_changes(self.fine.weights(self.prior), changes)[-1])
         elif isinstance(self.validation, LowerEnd) and below.leader not in self.validation.unseen.names:
             return below.value  # a rule with many changes flatters itself out of all measure
@@ -276,9 +264,8 @@ def _clustered(
         alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
         return replace(plain, clusters=alone)
     if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
-        raise OptionError.about(
-            "cluster", "a learned adversary does not allow for clusters; give one number a record"
-        )
+        message = "a learned adversary does not allow for clusters; give one number a record"
+        raise OptionError.about("cluster", message)
     target = target or CellsTarget()
     fine = _finest(data, target)
     at = clusters.cells(fine, data)
@@ -288,7 +275,7 @@ def _clustered(
         bins, changes = target.bins, target.changes if fine.cells.ordered else None
     else:
         cells_for(fine, target)  # scores without an order are refused
-        bins, changes = None, 1 if isinstance(target, ThresholdTarget) else 2
+        bins, changes = None, ASSUMED[target.name]
     ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
     source = Provenance(
         f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
@@ -355,9 +342,8 @@ def cells_for(fine: Counts, target: Target) -> Counts:
             return fine.require_shared_cells()
         return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)
     if not fine.cells.ordered:
-        raise IncompatibleCells(
-            f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
-        )
+        message = f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}"
+        raise IncompatibleCells(message, field="estimator")
     return fine.coarsen(CUTS)
 
 
@@ -394,27 +380,21 @@ def _cautions(counts: Counts, target: Target, rejected: bool, changes: int | Non
     cautions = counts.cautions()
     if changes is not None and not rejected:
         covers = "the upper end covers" if isinstance(target, CellsTarget) else "the upper end does not cover"
-        cautions.append(
-            Caution(
-                "many_changes",
-                "attackers who change their guess often along the score gain more than chance explains: "
-                f"{covers} {changes} changes",
-            )
+        message = (
+            "attackers who change their guess often along the score gain more than chance explains: "
+            f"{covers} {changes} changes"
         )
+        cautions.append(Caution("many_changes", message))
     if rejected and isinstance(target, CellsTarget | LearnedTarget):
-        cautions.append(
-            Caution(
-                "resolution_rejected",
-                "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
-                "the upper end is therefore 1",
-            )
+        message = (
+            "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
+            "the upper end is therefore 1"
         )
+        cautions.append(Caution("resolution_rejected", message))
     elif rejected:
-        cautions.append(
-            Caution(
-                "class_rejected",
-                f"the records contradict the assumption that the best adversary is of the {target.name} class; "
-                "the upper end is therefore 1",
-            )
+        message = (
+            f"the records contradict the assumption that the best adversary is of the {target.name} class; "
+            "the upper end is therefore 1"
         )
+        cautions.append(Caution("class_rejected", message))
     return cautions

@@ -216,9 +216,8 @@ def _require_whole(name: str, whole: int, scored: int, side: str) -> None:
     """Refuse a set that is smaller than what was scored, or so large that it need not be told."""
     whole = require_count(name, whole)
     if whole < scored:
-        raise OutOfRange.about(
-            name, f"got {whole}, but {scored} {side} were scored; need how many the whole set has"
-        )
+        message = f"got {whole}, but {scored} {side} were scored; need how many the whole set has"
+        raise OutOfRange.about(name, message)
     if whole > MOST:
         raise OutOfRange.about(
             name,

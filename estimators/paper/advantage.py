@@ -111,12 +111,8 @@ def discrete_advantage(
     occupied = int(np.count_nonzero(counts.pooled))
     cautions = []
     if occupied * CROWDED > counts.n_records:
-        cautions.append(
-            Caution(
-                "cells_outrun_sample",
-                f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise",
-            )
-        )
+        message = f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise"
+        cautions.append(Caution("cells_outrun_sample", message))
     sides = counts.n_members, counts.n_nonmembers
     reading = CATEGORIES if slices is None else of_slices(slices)
     interval = _mcdiarmid(
@@ -205,10 +201,8 @@ def _outlier_range(counts: Counts, bins: int) -> tuple[Caution, ...]:
     heaviest = max(float(np.convolve(axis, np.ones(FEW_CELLS)).max()) for axis in slices) / counts.n_records
     if heaviest <= MOST_MASS:
         return ()
-    return (
-        Caution(
-            "outlier_range",
-            f"{heaviest:.0%} of the records fall into {FEW_CELLS} of {bins} equal-width cells of an axis: "
-            "a few far records stretch the range, and W_N sees little of the rest",
-        ),
+    message = (
+        f"{heaviest:.0%} of the records fall into {FEW_CELLS} of {bins} equal-width cells of an axis: "
+        "a few far records stretch the range, and W_N sees little of the rest"
     )
+    return (Caution("outlier_range", message),)

@@ -252,10 +252,6 @@ def _few_guesses(metric: Metric, prior: float, accused: int, records: int) -> It
             )
 
 
-# --- record -------------------------------------------------------------------------------------------------
-# The metric of one record as the paper states it (MACE, Definition 6 and Theorem 4).
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordMetric:
     """The metric of each record, from its f_p and the interval of that; NaN where the metric is 0/0 there.

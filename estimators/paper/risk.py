@@ -9,17 +9,16 @@ from estimators.arrays import Floats
 from estimators.density.bandwidth import BANDWIDTHS, Bandwidth, Fixed
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import EqualWidth, Kernel, densities_of
-from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
+from estimators.errors import InputError, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.locating import SampleRange, cell_of, targets_of
+from estimators.sample.locating import SampleRange, cells_asked, rows_of_targets
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee
 
-# --- simulated ----------------------------------------------------------------------------------------------
 # How often the paper's intervals contained what one might take them for: the simulations of docs/paper.md.
 #
 # ``python -m benchmarks run paper`` makes the table, over five worlds at priors 0.5 and 0.1.
@@ -255,34 +254,22 @@ def record_risk(
         if targets is None:
             points = np.concatenate([data.members, data.nonmembers]).astype(np.float64)
         else:
-            points = np.asarray(targets_of(targets, None), dtype=np.float64)
-            width = 1 if points.ndim == 1 else points.shape[1]
-            if width != data.dimension:
-                raise DimensionMismatch(
-                    f"targets have dimension {width}, the records {data.dimension}", field="targets"
-                )
+            points = rows_of_targets(targets, data.dimension)
         cautions = []
         if isinstance(densities, LineDensities) and densities.atoms.size:
             cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
         if not isinstance(kernel.bandwidth, Fixed):
-            cautions.append(
-                Caution(
-                    "bandwidth_from_data",
-                    f"the bandwidth was chosen from these very records, {kernel.bandwidth.rule(data.dimension)}; "
-                    "Theorem 3 needs one fixed in advance",
-                )
+            message = (
+                f"the bandwidth was chosen from these very records, {kernel.bandwidth.rule(data.dimension)}; "
+                "Theorem 3 needs one fixed in advance"
             )
+            cautions.append(Caution("bandwidth_from_data", message))
         risk = continuous_risk(densities, points, prior, confidence)
         if data.dimension == 1:
             risk = _with_share(risk, of_kernel(kernel.bandwidth), data)
         return RecordRisk(3, risk, None, densities.volumes, tuple(cautions))
-    counts, inside = cells_of(data, reading), SampleRange.of(data)
-    if targets is not None:
-        cell = cell_of(targets_of(targets, counts.cells), counts.cells, inside)
-    elif isinstance(data, Scores):
-        cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
-    else:
-        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
+    counts = cells_of(data, reading)
+    cell = cells_asked(data, targets, counts.cells, SampleRange.of(data))
     sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
     risk = discrete_risk(counts, prior, confidence, slices=sliced)
     if not isinstance(counts.cells, Lattice):

@@ -24,7 +24,6 @@ from estimators.optimum.ends import cells_for
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
-# --- windows ------------------------------------------------------------------------------------------------
 # Sets of neighbouring scores anywhere along a score, whose share of nonmembers has an exact limit.
 #
 # The window between the i-th and the (i+k+1)-th nonmember in order holds k of them, and what share of nonmembers it
@@ -93,8 +92,6 @@ def fullest_windows(counts: Counts) -> Windows:
         first, behind, members, nonmembers, span * unit - 1, 1.0 / (place * (place + 1.0) * windows)
     )
 
-
-# --- closeness ----------------------------------------------------------------------------------------------
 
 LARGEST = 15.0
 """An epsilon beyond it is as good as none."""

@@ -408,7 +408,6 @@ def _at_least(right: int, first: tuple[int, float], second: tuple[int, float]) -
     return float(bdtrc(part - 1, n, p) * bdtrc(right - part - 1, m, q))
 
 
-# --- ceilings -----------------------------------------------------------------------------------------------
 # The advantage that (epsilon, delta)-differential privacy allows at any prior, and the epsilon that one asks for.
 #
 # Closed forms; ``estimators.theory.dp`` has those of other promises, and what four papers make of them.

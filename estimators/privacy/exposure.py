@@ -361,10 +361,6 @@ def exposure(
     )
 
 
-# --- tails, windows and labels ------------------------------------------------------------------------------
-# What is looked at, each with its share of the error.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidates:
     """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each.
@@ -576,9 +572,6 @@ def _hopeful(tails: _Candidates, n1: int, n0: int, above: Floats | float = 0.0) 
     hope = np.where(short[some], observed, hope)
     order = np.argsort(-hope, kind="stable")[: np.count_nonzero(hope > 0.0)]
     return list(zip(some[order].tolist(), hope[order].tolist(), strict=True))
-
-
-# --- limits -------------------------------------------------------------------------------------------------
 
 
 def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0.0) -> float:

@@ -101,9 +101,8 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
         def understanding(*arguments: Any, **keywords: Any) -> Any:
             if former in keywords:
                 if current in keywords:
-                    raise TypeError(
-                        f"{target.__name__}() got {current!r} and, by its former name, {former!r}"
-                    )
+                    words = f"{target.__name__}() got {current!r} and, by its former name, {former!r}"
+                    raise TypeError(words)
                 message = f"{target.__name__}(): {notice(former, current)}"
                 warnings.warn(message, FutureWarning, stacklevel=2)
                 keywords[current] = keywords.pop(former)

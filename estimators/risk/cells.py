@@ -291,7 +291,6 @@ def _distinct_pairs(members: Integers, nonmembers: Integers) -> tuple[Integers, 
     return distinct // base, distinct % base, place[key]
 
 
-# --- mean ---------------------------------------------------------------------------------------------------
 # The mean individual risk: over the mixture of members and nonmembers it is the optimal advantage (MACE, Theorem 1.2).
 #
 # A record drawn as a member with the prior's probability has the risk |f_p| of its score. The mean of that is
@@ -371,13 +370,10 @@ def mean_risk(
 def mean_from(result: Advantage, cells: CellRisks) -> MeanRisk:
     """The same from an advantage that is known already."""
     interval = result.estimate.interval
-    guarantee = replace(interval.guarantee, covers=_covers(interval.guarantee.covers))
+    covers = (
+        "the mean risk of records that are members with the prior's probability, which is the optimal advantage "
+        f"(MACE, Theorem 1.2); that as: {interval.guarantee.covers}"
+    )
+    guarantee = replace(interval.guarantee, covers=covers)
     estimate = Estimate(result.estimate.value, replace(interval, guarantee=guarantee))
     return MeanRisk(estimate, cells.mean, result.baseline, result)
-
-
-def _covers(advantage: str) -> str:
-    return (
-        "the mean risk of records that are members with the prior's probability, which is the optimal advantage "
-        f"(MACE, Theorem 1.2); that as: {advantage}"
-    )

@@ -8,7 +8,7 @@ within a cell scores may differ.
 
 Only the member side is tested. That |f_p| is large in a cell where members are *rare* tells the world
 that a record was not used, which is no disclosure of membership; and at a prior below 1/2 it is
-large there without any leak. ``flag_nonmembers`` tests that side.
+large there without any leak.
 """
 
 from typing import ClassVar, Protocol
@@ -23,7 +23,6 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.statement import percent
 
-# --- parts --------------------------------------------------------------------------------------------------
 # Cells that hide something are divided: a spike inside a cell else speaks for all records of it.
 #
 # Where members and nonmembers of a cell lie apart by the statistic of Kolmogorov and Smirnov, the cell is cut where
@@ -148,9 +147,6 @@ def uneven(
     return at, row[cut] + 1, before[cut], inside[cut]
 
 
-# --- flags --------------------------------------------------------------------------------------------------
-
-
 NARROW = 0.19
 """Share of the rate that the narrowing cells of a group have, which few records are enough for."""
 
@@ -248,19 +244,6 @@ def flag_members(
         p_values = np.minimum(1.0, p_values * parts.choices)
         flagged = _with_groups(counts, p_values, share, rate, multiplicity, groups, parts)
     return Flags(flagged, p_values, tau, rate, multiplicity)
-
-
-def flag_nonmembers(
-    counts: Counts,
-    prior: float,
-    threshold: float | None = None,
-    rate: float = 0.05,
-    over: Multiplicity | None = None,
-) -> Flags:
-    """Cells whose signed risk is *below* ``threshold``, 2p-1 by default: the test with the sides exchanged."""
-    exchanged = Counts(counts.nonmembers, counts.members, counts.cells)
-    flags = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
-    return Flags(flags.flagged, flags.p_values, -flags.threshold, rate, flags.over)
 
 
 def _with_groups(

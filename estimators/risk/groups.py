@@ -137,9 +137,8 @@ class GroupTable:
             sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
         ):
             if len(side) != len(records):
-                raise DimensionMismatch(
-                    f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
-                )
+                message = f"{name} groups: got {len(side)} labels for {len(records)} records"
+                raise DimensionMismatch(message, field="groups")
         labels, code = codes_of(np.concatenate(sides), len(sides[0]) + len(sides[1]))
         _require_few(labels, cells)
         tables = []
@@ -150,9 +149,8 @@ class GroupTable:
             at = cells.locate(records)
             if (at < 0).any():
                 index = int(np.argmax(at < 0))
-                raise InputError(
-                    f"{name} scores: record {index} falls into none of the given cells", index=index
-                )
+                message = f"{name} scores: record {index} falls into none of the given cells"
+                raise InputError(message, index=index)
             tables.append(_crosstab(codes, at, len(labels), cells.size))
         return cls(labels, tables[0], tables[1])
 
@@ -219,10 +217,8 @@ class GroupTable:
 def _require_few(labels: Sized, cells: Cells) -> None:
     """Refuse a table that is too large."""
     if len(labels) * cells.size > MOST_COUNTS:
-        raise TooManyCells(
-            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
-            field="groups",
-        )
+        message = f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups"
+        raise TooManyCells(message, field="groups")
 
 
 def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
@@ -235,9 +231,8 @@ def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
         numbers.dtype.kind in "iu" or (numbers.dtype.kind == "f" and (numbers == np.rint(numbers)).all())
     )
     if not whole or (size and not 0 <= numbers.min() <= numbers.max() < 2**62):
-        raise InvalidCounts(
-            f"by_group: {name} need to be a whole number for each of {size} cells", field="groups"
-        )
+        message = f"by_group: {name} need to be a whole number for each of {size} cells"
+        raise InvalidCounts(message, field="groups")
     return numbers.astype(np.int64)
 
 

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import LearnedScore
 from estimators.arrays import Floats, Integers
-from estimators.errors import DimensionMismatch
 from estimators.risk.cells import CellRisks, Limits, Masked
 from estimators.risk.flags import Flags
-from estimators.sample.cells import Halves, Intervals
+from estimators.sample.cells import Halves
 from estimators.sample.counts import Counts
-from estimators.sample.locating import SampleRange, targets_of
+from estimators.sample.locating import SampleRange, rows_of_targets
 from estimators.sample.scores import ArgumentScores, Scores
 from estimators.statement import Caution, Provenance
 
@@ -124,13 +123,7 @@ def targets_in(
     A target that is a record of the sample, or belongs with one (``stand_for``), is asked of the score that had not
     seen that record; any other of the first.
     """
-    rows = np.asarray(targets_of(targets, Intervals(np.empty(0))), dtype=np.float64)
-    wide = 1 if rows.ndim == 1 else rows.shape[1]
-    if wide != data.dimension:
-        raise DimensionMismatch(
-            f"targets have dimension {wide}, the records {data.dimension}", field="targets"
-        )
-    rows = rows.reshape(len(rows), data.dimension)
+    rows = rows_of_targets(targets, data.dimension).reshape(-1, data.dimension)
     part_of, _ = records_of(learned)
     if stand_for is not None:
         half = part_of[np.asarray(stand_for, dtype=np.int64)]

@@ -16,7 +16,7 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.arrays import Floats, Integers
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
-from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.errors import require_count, require_open_unit
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk import halves
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
@@ -25,7 +25,7 @@ from estimators.risk.groups import GroupRisks, GroupTable, group_risks
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.locating import SampleRange, cell_of, targets_of
+from estimators.sample.locating import SampleRange, cell_of, cells_asked
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import Caution, Provenance, exactly, percent
 
@@ -317,12 +317,8 @@ def individual_risk(
     half: Integers | None = None
     if by_cell.learned is not None and isinstance(data, Scores):
         cell, half, score = _by_learned(by_cell, by_cell.learned, data, targets, stand_for)
-    elif targets is not None:
-        cell = cell_of(targets_of(targets, counts.cells), counts.cells, sample_range)
-    elif isinstance(data, Scores):
-        cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
-        raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
+        cell = cells_asked(data, targets, counts.cells, sample_range)
     table = None
     if groups is not None:
         both = cells.simultaneous

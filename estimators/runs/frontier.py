@@ -23,15 +23,7 @@ from estimators.errors import DimensionMismatch, OptionError, OutOfRange, requir
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
 from estimators.python.dataclass import dataclass, replace
-from estimators.runs.series import (
-    Queries,
-    Step,
-    riskiest_ends,
-    riskiest_upper,
-    step_of,
-    with_decision,
-    without_pass,
-)
+from estimators.runs import series
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import CLUSTERED, IID, Caution, baseline, exactly, one_end
@@ -66,7 +58,7 @@ class Frontier:
         ('noise 10', ['pass', 'pass', 'inconclusive'])
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[series.Step, ...]
     utility: tuple[float, ...]
     max_advantage: float
     confidence: float
@@ -79,7 +71,7 @@ class Frontier:
         return max(places, key=lambda at: (self.utility[at], -at)) if places else None
 
     @property
-    def best(self) -> Step | None:
+    def best(self) -> series.Step | None:
         """The most useful of those that pass; None if none does."""
         return None if self.place is None else self.steps[self.place]
 
@@ -114,7 +106,7 @@ class Frontier:
 
 
 def frontier(
-    candidates: Mapping[str, Scores | Counts | Queries],
+    candidates: Mapping[str, Scores | Counts | series.Queries],
     utility: Sequence[float],
     max_advantage: float,
     *,
@@ -158,18 +150,17 @@ def frontier(
     if not -1.0 <= max_advantage <= 1.0:
         raise OutOfRange.about("max_advantage", f"got {max_advantage!r}, need a number from -1 to 1")
     if len(utility) != len(candidates):
-        message = f"utility: got {len(utility)} numbers, need one for each of {len(candidates)} candidates, in order"
-        raise DimensionMismatch(message, field="utility")
+        message = f"got {len(utility)} numbers, need one for each of {len(candidates)} candidates, in order"
+        raise DimensionMismatch.about("utility", message)
     if not all(map(isfinite, utility)):
         raise OutOfRange.about("utility", "need finite numbers")
     require_count("starts", starts)
     if starts > (len(candidates) if is_ordered else 1):
-        raise OptionError.about(
-            "starts", "need at most one for each candidate, and an order that was declared"
-        )
+        words = "need at most one for each candidate, and an order that was declared"
+        raise OptionError.about("starts", words)
     queries = {name: each if isinstance(each, Mapping) else {name: each} for name, each in candidates.items()}
     every = {
-        name: riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster)
+        name: series.riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster)
         for name, each in queries.items()
     }
     judge = _Judge(
@@ -184,7 +175,7 @@ def frontier(
 class _Judge:
     """The ends of every candidate, and what they are held against."""
 
-    candidates: Mapping[str, Queries]
+    candidates: Mapping[str, series.Queries]
     every: Mapping[str, Mapping[str, Ends]]
     most: float
     prior: float
@@ -199,13 +190,13 @@ class _Judge:
         """The chance of a wrong pass, of all candidates together."""
         return (1.0 - self.confidence) / 2.0
 
-    def step(self, name: str, level: float, is_tried: bool) -> tuple[Step, tuple[Caution, ...]]:
+    def step(self, name: str, level: float, is_tried: bool) -> tuple[series.Step, tuple[Caution, ...]]:
         """A candidate judged at this level, or shown at it though it is not tried; a pass that hides no exposure."""
         ends = self.every[name]
         rows = CLUSTERED if any(each.clustered for each in ends.values()) else IID
         assumes = rows + (DECLARED if self.is_ordered else FIXED)
-        step = step_of(name, ends, level, len(self.every), self.confidence, assumes)
-        step = with_decision(
+        step = series.step_of(name, ends, level, len(self.every), self.confidence, assumes)
+        step = series.with_decision(
             step, ends, self.most, is_tried and step.decisive_upper <= self.most, self.confidence
         )
         if step.decision is not Decision.PASS:
@@ -216,13 +207,13 @@ class _Judge:
         )
         odd = doubts_of(self.candidates[name], clustered=self.cluster is not None)
         withheld = Withheld.by(exposures, accepted=self.accept_exposure, odd=odd)
-        step, notes = without_pass(step, withheld), withheld.cautions(step.decision)
+        step, notes = series.without_pass(step, withheld), withheld.cautions(step.decision)
         return step, tuple(replace(each, message=f"{name!r}: {each.message}") for each in notes)
 
-    def in_order(self, starts: int) -> tuple[list[Step], list[Caution]]:
+    def in_order(self, starts: int) -> tuple[list[series.Step], list[Caution]]:
         """From each start on, as far as candidates pass."""
         places = {round(at * len(self.every) / starts) for at in range(starts)}
-        level, steps, notes = 0.0, list[Step](), list[Caution]()
+        level, steps, notes = 0.0, list[series.Step](), list[Caution]()
         for at, name in enumerate(self.every):
             level += self.alpha / starts if at in places else 0.0
             step, own = self.step(name, level or self.alpha, is_tried=level > 0.0)
@@ -231,13 +222,13 @@ class _Judge:
             notes += own
         return steps, notes
 
-    def without_order(self) -> tuple[list[Step], list[Caution]]:
+    def without_order(self) -> tuple[list[series.Step], list[Caution]]:
         """Holm: what passes at an equal share of the level leaves its share to the others."""
         left, levels = list(self.every), dict[str, float]()
         while left:
             level = self.alpha / len(left)
             levels |= dict.fromkeys(left, level)
-            rest = [name for name in left if riskiest_upper(self.every[name], level) > self.most]
+            rest = [name for name in left if series.riskiest_upper(self.every[name], level) > self.most]
             if rest == left:
                 break
             left = rest

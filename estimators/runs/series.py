@@ -290,9 +290,8 @@ def riskiest_ends(
     for name, scores in queries.items():
         require_data(scores, Scores, Counts)
         if isinstance(scores, Scores) and scores.dimension > 1:
-            raise DimensionMismatch(
-                f"{what}, query {name!r}: got vectors, need one number a record", field="queries"
-            )
+            message = f"{what}, query {name!r}: got vectors, need one number a record"
+            raise DimensionMismatch(message, field="queries")
     return {
         name: ends_of(scores, prior, None, seed, cluster=cluster)
         for name, scores in asked_once(queries).items()

@@ -260,7 +260,7 @@ def places(own: Cells, whole: Cells) -> Integers:
 def cells_from_dict(value: dict[str, object]) -> Cells:
     """Read back what ``to_dict`` wrote."""
     if not isinstance(value, dict):
-        raise InvalidCounts("cells: need a mapping with a kind", field="cells")
+        raise InvalidCounts.about("cells", "need a mapping with a kind")
     kind = value.get("kind")
     try:
         if kind == Categories.kind:
@@ -285,24 +285,21 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
             )
             tree = axes.ndim == 1 and axes.shape == cuts.shape and (axes.size + 1) & axes.size == 0
             if not tree or not np.isfinite(cuts).all() or (axes < 0).any():
-                raise InvalidCounts(
-                    "cells of kind 'boxes': not a complete tree of finite cuts", field="cells"
-                )
+                message = "cells of kind 'boxes': not a complete tree of finite cuts"
+                raise InvalidCounts(message, field="cells")
             return Boxes(axes, cuts)
     except InvalidCounts:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
     kinds = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
-    raise InvalidCounts(f"cells: unknown kind; known are {kinds}", field="cells")
+    raise InvalidCounts.about("cells", f"unknown kind; known are {kinds}")
 
 
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:
     """Labels or keys as every partition here keeps them: a list of one plain type, distinct and sorted."""
     if labels.ndim != 1 or labels.dtype.kind not in kinds or not (labels[1:] > labels[:-1]).all():
-        raise InvalidCounts(
-            "cells: labels or keys must be a list of one type, distinct and sorted", field="cells"
-        )
+        raise InvalidCounts.about("cells", "labels or keys must be a list of one type, distinct and sorted")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidCounts("cells: a label is NaN or infinite", field="cells")
+        raise InvalidCounts.about("cells", "a label is NaN or infinite")
     return labels

@@ -228,9 +228,9 @@ def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
     try:
         inner = np.asarray(cuts)
     except ValueError:
-        raise InvalidCounts("edges: need a plain list of numbers", field="edges") from None
+        raise InvalidCounts.about("edges", "need a plain list of numbers") from None
     if inner.dtype.kind not in "iuf":
-        raise InvalidCounts(f"edges: got type {inner.dtype}, need numbers", field="edges")
+        raise InvalidCounts.about("edges", f"got type {inner.dtype}, need numbers")
     return on_cells(scores, Intervals(inner.astype(np.float64)))
 
 
@@ -396,9 +396,8 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     columns = []
     for side in (a, b):
         column = histogram1d(side, bins, (low, high)).astype(np.int64)
-        column[-1] += len(side) - int(
-            column.sum()
-        )  # fast-histogram leaves x == max out, and nothing else here
+        # fast-histogram leaves x == max out, and nothing else here
+        column[-1] += len(side) - int(column.sum())
         columns.append(column)
     return Counts.trusted(columns[0], columns[1], Intervals(cuts))
 

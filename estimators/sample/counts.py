@@ -95,18 +95,12 @@ class Counts:
                 )
             beyond = ~(np.abs(column.astype(np.float64)) < MOST_RECORDS)  # NaN too
             if beyond.any() or column.astype(np.float64).sum() >= MOST_RECORDS:
-                raise InvalidCounts(
-                    f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more",
-                    field=name,
-                    index=int(beyond.argmax()),
-                )
+                message = f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more"
+                raise InvalidCounts(message, field=name, index=int(beyond.argmax()))
             whole = column.astype(np.int64)
             if column.dtype.kind not in "iu" and not (column == whole).all():
-                raise InvalidCounts(
-                    f"{name} counts: cell {int(np.argmax(column != whole))} is not a whole number",
-                    field=name,
-                    index=int(np.argmax(column != whole)),
-                )
+                message = f"{name} counts: cell {int(np.argmax(column != whole))} is not a whole number"
+                raise InvalidCounts(message, field=name, index=int(np.argmax(column != whole)))
             if whole.size and whole.min() < 0:
                 raise InvalidCounts(
                     f"{name} counts: cell {int(whole.argmin())} is negative; need how many records lie in it",
@@ -122,10 +116,8 @@ class Counts:
             unlike = self.unlike()
             if unlike.size and int(unlike.min()) < 0:
                 at = int(unlike.argmin())
-                raise InvalidCounts(
-                    f"cells of kind 'grid': a frequent score has more records than its cell {at}",
-                    field="cells",
-                )
+                message = f"cells of kind 'grid': a frequent score has more records than its cell {at}"
+                raise InvalidCounts(message, field="cells")
             odd = of_values(self.members, self.nonmembers, ordered=True)
             object.__setattr__(self, "doubts", (*odd, *of_grid(unlike, self.n_records)))
 
@@ -384,13 +376,11 @@ class Counts:
         """What any reader of these counts should know, whatever is asked of them."""
         cautions = list(self.doubts)
         if self.size * CROWDED > self.n_records:
-            cautions.append(
-                Caution(
-                    "cells_outrun_sample",
-                    f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
-                    "estimates are mostly chance; use fewer cells or more records",
-                )
+            message = (
+                f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
+                "estimates are mostly chance; use fewer cells or more records"
             )
+            cautions.append(Caution("cells_outrun_sample", message))
         if min(self.n_members, self.n_nonmembers) < FEW:
             cautions.append(
                 Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval")
@@ -450,12 +440,12 @@ class Counts:
             [5, 3]
         """
         if not isinstance(value, dict):
-            raise InvalidCounts("counts: need a mapping with members and nonmembers", field="counts")
+            raise InvalidCounts.about("counts", "need a mapping with members and nonmembers")
         try:
             members = _numbers(value["members"], "members counts", "members")
             nonmembers = _numbers(value["nonmembers"], "nonmembers counts", "nonmembers")
         except KeyError as missing:
-            raise InvalidCounts(f"counts: {missing.args[0]} is missing", field="counts") from None
+            raise InvalidCounts.about("counts", f"{missing.args[0]} is missing") from None
         if "cells" in value:
             return cls(members, nonmembers, cells_from_dict(value["cells"]))  # type: ignore[arg-type]
         return cls.of(members, nonmembers, value.get("edges"))  # type: ignore[arg-type]
@@ -486,18 +476,18 @@ class Counts:
             if side.ndim != 1:
                 raise InvalidCounts(f"{name} counts: got {side.ndim} dimensions, need a list", field=name)
         if a.shape != b.shape:
-            raise InvalidCounts(f"counts: {a.size} member cells but {b.size} nonmember cells", field="counts")
+            raise InvalidCounts.about("counts", f"{a.size} member cells but {b.size} nonmember cells")
         if edges is None:
             return cls(a, b, Categories(np.arange(a.size)))
         cuts = _numbers(edges, "edges", "edges").astype(np.float64)
         if cuts.size == a.size + 1:
             if not (np.diff(cuts) > 0).all():  # the two ends may be infinite
-                raise InvalidCounts("edges: must be strictly increasing", field="edges")
+                raise InvalidCounts.about("edges", "must be strictly increasing")
             cuts = cuts[1:-1]
         if cuts.size != a.size - 1:
-            raise InvalidCounts(
-                f"edges: got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
-                field="edges",
+            raise InvalidCounts.about(
+                "edges",
+                f"got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
             )
         return cls(a, b, Intervals(cuts))
 
@@ -506,7 +496,7 @@ def require_data(data: object, *kinds: type) -> None:
     """Refuse what was not made by ``Scores.of`` or ``Counts.of``, such as a bare list."""
     if not isinstance(data, kinds):
         makers = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
-        raise InputError(f"data: got {type(data).__name__}, need {makers}", field="data")
+        raise InputError.about("data", f"got {type(data).__name__}, need {makers}")
 
 
 def _halves(mass: int, least: int) -> Floats:

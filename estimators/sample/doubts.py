@@ -109,22 +109,18 @@ def of_values(
             for extra, name in zip(to_spare, ("member", "nonmember"), strict=True)
             if extra
         )
-        cautions.append(
-            Caution(
-                REPEATED,
-                f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
-                "once, the interval is narrower than it may be: give each record once, or say as cluster whose it is",
-            )
+        message = (
+            f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
+            "once, the interval is narrower than it may be: give each record once, or say as cluster whose it is"
         )
+        cautions.append(Caution(REPEATED, message))
     if on_both:
         least = min(int(members.sum()), int(nonmembers.sum())) if smaller is None else smaller
-        cautions.append(
-            Caution(
-                SAME if 2.0 * scale * on_both >= least else SHARED,
-                f"{_number(on_both, scale)} scores stand on both sides, far more than chance makes; if they are "
-                "the same records, they hide a leak: leave them out of both sides",
-            )
+        message = (
+            f"{_number(on_both, scale)} scores stand on both sides, far more than chance makes; if they are "
+            "the same records, they hide a leak: leave them out of both sides"
         )
+        cautions.append(Caution(SAME if 2.0 * scale * on_both >= least else SHARED, message))
     return tuple(cautions)
 
 
@@ -279,14 +275,12 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
     if 2.0 * len(fits) * chance > exp(-SURE):
         return ()
     shares = [float(_representable(side)[most].mean()) for side in looks]
-    return (
-        Caution(
-            PRECISION,
-            f"{shares[0]:.0%} of the member scores and {shares[1]:.0%} of the nonmember scores {PRECISIONS[most]}: "
-            "that tells the sides apart; if the model did not do it, the sides were written in two ways: write both by "
-            "the same program, with all digits",
-        ),
+    message = (
+        f"{shares[0]:.0%} of the member scores and {shares[1]:.0%} of the nonmember scores {PRECISIONS[most]}: "
+        "that tells the sides apart; if the model did not do it, the sides were written in two ways: write both by "
+        "the same program, with all digits"
     )
+    return (Caution(PRECISION, message),)
 
 
 PRECISIONS = (
@@ -350,14 +344,12 @@ def of_order(members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> t
     alike = np.diff(np.append(-1, ends))
     if lgamma(len(side) + 1) - sum(lgamma(n + 1) for n in alike[alike > 1].tolist()) - log(2.0) < SURE:
         return ()
-    return (
-        Caution(
-            SORTED,
-            f"the {len(side)} {name} scores are sorted and the {other} scores are not; if they were picked by their "
-            "score, such as the largest of a longer list, they are no sample of their side: give the scores of all its "
-            "records, or of some that were drawn at random",
-        ),
+    message = (
+        f"the {len(side)} {name} scores are sorted and the {other} scores are not; if they were picked by their "
+        "score, such as the largest of a longer list, they are no sample of their side: give the scores of all its "
+        "records, or of some that were drawn at random"
     )
+    return (Caution(SORTED, message),)
 
 
 def _is_sorted(side: NDArray[Any]) -> bool:

@@ -129,15 +129,12 @@ class Grid:
         if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
             raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
         if steps.shape != keys.shape or keys.ndim != 1 or (steps > exponent).any() or (steps <= -1100).any():
-            raise InvalidCounts(
-                "cells of kind 'grid': exponents needs one for each key, none larger than exponent",
-                field="cells",
-            )
+            message = "cells of kind 'grid': exponents needs one for each key, none larger than exponent"
+            raise InvalidCounts(message, field="cells")
         grid = cls.of_steps(steps, keys, from_dicts(value.get("frequent", ())))
         if not (grid.lower_edges[1:] >= grid.upper_edges[:-1]).all():
-            raise InvalidCounts(
-                "cells of kind 'grid': cells must be in order, and none in another", field="cells"
-            )
+            words = "cells of kind 'grid': cells must be in order, and none in another"
+            raise InvalidCounts(words, field="cells")
         return grid
 
 

@@ -215,8 +215,4 @@ def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
     """Name the first record that is NaN or infinite."""
     at = int(np.argmin(np.isfinite(scores)))
     what = "NaN" if np.isnan(scores[at]) else "infinite"
-    raise NotFinite(
-        f"{name} scores: record {start + at} is {what}; every score must be finite",
-        field=f"{name}s",
-        index=start + at,
-    )
+    raise NotFinite.of_side(name, f"record {start + at} is {what}; every score must be finite", start + at)

@@ -64,14 +64,14 @@ class LearnedCounts(Counts):
         """
         learned = value.get("learned")
         if not isinstance(learned, dict) or set(learned) != {"learner", "n_taught", "among"}:
-            raise InvalidCounts("counts: learned needs learner, n_taught and among", field="counts")
+            raise InvalidCounts.about("counts", "learned needs learner, n_taught and among")
         learner, taught, among = (learned[name] for name in ("learner", "n_taught", "among"))
         texts = isinstance(learner, str) and isinstance(among, str) and among in FROM_WHERE
         if not (texts and type(taught) is int and taught >= 0):
-            raise InvalidCounts("counts: learned.learner, n_taught or among does not fit", field="counts")
+            raise InvalidCounts.about("counts", "learned.learner, n_taught or among does not fit")
         plain = Counts.from_dict({name: each for name, each in value.items() if name != "learned"})
         if not plain.cells.ordered:
-            raise InvalidCounts("counts: a learned score has cells with an order", field="counts")
+            raise InvalidCounts.about("counts", "a learned score has cells with an order")
         return cls(plain.members, plain.nonmembers, plain.cells, learner, taught, among)
 
 

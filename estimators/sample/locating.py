@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, is_masked
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes, Categories, Cells, Lattice
 from estimators.sample.counts import Counts
@@ -54,9 +54,8 @@ class SampleRange:
         """Whether each score lies within."""
         rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
         if rows.shape[1] != len(self.low):
-            raise DimensionMismatch(
-                f"targets have dimension {rows.shape[1]}, the records {len(self.low)}", field="targets"
-            )
+            message = f"targets have dimension {rows.shape[1]}, the records {len(self.low)}"
+            raise DimensionMismatch(message, field="targets")
         return np.asarray(((rows >= self.low) & (rows <= self.high)).all(axis=1))
 
 
@@ -65,15 +64,15 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     try:
         array = exact_array(values)
     except ValueError:
-        raise RaggedRows("targets: rows differ in length", field="targets") from None
+        raise RaggedRows.about("targets", "rows differ in length") from None
     if array.ndim == 0:
-        raise InputError("targets: got a single value, need a list of scores", field="targets")
+        raise InputError.about("targets", "got a single value, need a list of scores")
     if array.ndim > 2:
-        raise InputError(f"targets: got {array.ndim} dimensions, need a list of scores", field="targets")
+        raise InputError.about("targets", f"got {array.ndim} dimensions, need a list of scores")
     if len(array) and not array.size:
-        raise DimensionMismatch("targets: rows are empty, need at least one number in each", field="targets")
+        raise DimensionMismatch.about("targets", "rows are empty, need at least one number in each")
     if is_masked(values) and np.ma.getmaskarray(values).any():
-        raise NotFinite("targets: some are masked", field="targets")
+        raise NotFinite.about("targets", "some are masked")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
     if array.size and array.ndim == 1 and array.dtype.kind in "iuO":
         array = _integers(array, text and cells.labels)  # type: ignore[union-attr]
@@ -81,20 +80,28 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     if array.size and (
         (array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text
     ):
-        raise MixedTypes(
-            f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have",
-            field="targets",
-        )
+        message = f"got type {array.dtype}, need {'text' if text else 'numbers'} as the records have"
+        raise MixedTypes.about("targets", message)
     if text or not array.size:
         return array.astype(np.str_ if text else np.float64)
     floats = np.array([or_infinite(each) for each in array.tolist()]) if whole else array.astype(np.float64)
     finite = np.isfinite(floats).reshape(len(array), -1).all(axis=1)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
+        raise NotFinite.about("targets", f"record {index} is not finite", index)
     if whole and not isinstance(cells, Categories):
         return floats
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def rows_of_targets(values: ArgumentScores, dimension: int) -> Floats:
+    """Numbers asked about as floats, of the records' own dimension."""
+    rows = np.asarray(targets_of(values, None), dtype=np.float64)
+    wide = 1 if rows.ndim == 1 else rows.shape[1]
+    if wide != dimension:
+        message = f"targets have dimension {wide}, the records {dimension}"
+        raise DimensionMismatch(message, field="targets")
+    return rows
 
 
 def _integers(array: NDArray[Any], texts: NDArray[Any] | Literal[False]) -> NDArray[np.generic]:
@@ -120,6 +127,17 @@ def cell_of(scores: NDArray[np.generic], cells: Cells, sample_range: SampleRange
     inside = None if sample_range is None else sample_range.reaches(scores)
     at = cells.locate(scores)
     return at if inside is None else np.where(inside, at, -1)
+
+
+def cells_asked(
+    data: Scores | Counts, targets: ArgumentScores | None, cells: Cells, sample_range: SampleRange | None
+) -> Integers:
+    """The cell of each target, or of each record, members first, where none are named; counts need targets."""
+    if targets is not None:
+        return cell_of(targets_of(targets, cells), cells, sample_range)
+    if isinstance(data, Scores):
+        return np.concatenate([cell_of(side, cells) for side in (data.members, data.nonmembers)])
+    raise TooFewRecords.about("targets", "counts hold no records; give the scores to state the risk of")
 
 
 def _axes(cells: Cells) -> int:

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Integers
-from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.arrays import Floats, Integers
+from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooManyCells
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Cells, Values, places
 from estimators.sample.counts import Counts
@@ -19,7 +19,7 @@ from estimators.sample.doubts import of_labels, of_values
 from estimators.sample.frequent import Frequent, frequent_enough, frequent_values, together
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
-from estimators.sample.scores import MIN_RECORDS
+from estimators.sample.scores import MIN_RECORDS, require_enough
 
 PartKind = Literal["grid", "integers", "text"]
 T = TypeVar("T", bound=Hashable)
@@ -87,9 +87,7 @@ def counts_of_parts(parts: Sequence[Part]) -> Counts:
         columns = [getattr(part, f"{name}s") for part in parts]
         if any(len(column) and int(column.min()) < 0 for column in columns):
             raise InvalidCounts(f"{name} counts: a number is negative", field=f"{name}s")
-        n = sum(int(column.sum()) for column in columns)
-        if n < MIN_RECORDS:
-            raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
+        require_enough(sum(int(column.sum()) for column in columns), name)
     full = [part for part in parts if len(part.keys)]
     hollow = [part for part in parts if not len(part.keys)]
     kinds = {part.kind for part in full}
@@ -222,11 +220,17 @@ def by_value(members: Integers, nonmembers: Integers, cells: Categories) -> Coun
     return Counts.trusted(members, nonmembers, cells, odd)
 
 
+def by_integer(members: Integers, nonmembers: Integers, labels: NDArray[Any]) -> Counts:
+    """The same of integers, in order; only in a small range may every record have one of its own."""
+    counts = by_value(members, nonmembers, Values(labels))
+    narrow = int(labels[-1]) - int(labels[0]) < SMALL_INTEGER_RANGE
+    return counts if narrow else counts.require_shared_cells()
+
+
 def _of_texts(part: Part) -> Counts:
     if len(part.keys) > MOST_VALUES:
-        raise TooManyCells(
-            f"scores: more than {MOST_VALUES} distinct texts; use coarser categories", field="members"
-        )
+        message = f"scores: more than {MOST_VALUES} distinct texts; use coarser categories"
+        raise TooManyCells(message, field="members")
     labels = part.keys.astype(np.str_)
     return by_value(part.members, part.nonmembers, Categories(labels)).require_shared_cells()
 
@@ -239,18 +243,22 @@ def _of_integers(part: Part) -> Counts:
         order = np.argsort(texts)
         cells = Categories(texts[order])
         return by_value(part.members[order], part.nonmembers[order], cells).require_shared_cells()
-    counts = by_value(part.members, part.nonmembers, Values(labels))
-    narrow = int(labels[-1]) - int(labels[0]) < SMALL_INTEGER_RANGE
-    return counts if narrow else counts.require_shared_cells()
+    return by_integer(part.members, part.nonmembers, labels)
+
+
+def floats_near(numbers: Sequence[int], members: Integers) -> Floats:
+    """The floats nearest to integers; of one that none is near its side is named, for the record is not kept."""
+    values = np.array([or_infinite(int(number)) for number in numbers])
+    infinite = np.isinf(values)
+    if infinite.any():
+        side = "member" if members[infinite].any() else "nonmember"
+        raise NotFinite.of_side(side, "one is beyond 1e308; every score must be finite")
+    return values
 
 
 def _on_grid(part: Part) -> Part:
     """Integers as the floats nearest to them, on the finest grid that has a place for each."""
-    values = np.array([or_infinite(int(key)) for key in part.keys.tolist()])
-    infinite = np.isinf(values)
-    if infinite.any():
-        side = "member" if part.members[infinite].any() else "nonmember"
-        raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
+    values = floats_near(part.keys.tolist(), part.members)
     exponent = finest_exponent(float(values.min()), float(values.max()))
     frequent = frequent_values(values, part.members, part.nonmembers)
     exponents, keys = cells_at(values, exponent)

@@ -112,10 +112,7 @@ class Scores:
                 require_no_spelled_number(side, name)
         _require_no_labels(a, b)
         for side, name in ((a, "member"), (b, "nonmember")):
-            if len(side) < MIN_RECORDS:
-                raise errors.TooFewRecords(
-                    f"{name} scores: got {len(side)}, need at least {MIN_RECORDS}", field=f"{name}s"
-                )
+            require_enough(len(side), name)
         if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
             raise errors.DimensionMismatch(
                 f"member scores have dimension {_dimension(a)}, nonmember scores {_dimension(b)}; "
@@ -153,6 +150,12 @@ class Scores:
         return _dimension(self.members)
 
 
+def require_enough(records: int, side: str) -> None:
+    """Refuse a side with too few records for any statement."""
+    if records < MIN_RECORDS:
+        raise errors.TooFewRecords.of_side(side, f"got {records}, need at least {MIN_RECORDS}")
+
+
 def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDArray[np.intp]:
     """Indices that keep one record, drawn at random, of each unit (a person, a household).
 
@@ -180,9 +183,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     """
     labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
     if len(labels) != n_scores:
-        raise errors.DimensionMismatch(
-            f"units: got {len(labels)} labels for {n_scores} scores", field="units"
-        )
+        raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {n_scores} scores")
     order = np.random.default_rng(errors.require_count("seed", seed, 0)).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
@@ -193,43 +194,36 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     try:
         labels = exact_array(values)
     except ValueError:
-        raise errors.RaggedRows(
-            f"{name}: got rows of different length, need one label per record", field=name
-        ) from None
+        message = "got rows of different length, need one label per record"
+        raise errors.RaggedRows.about(name, message) from None
     if labels.ndim != 1:
-        raise errors.DimensionMismatch(
-            f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
-        )
+        message = f"got an array of {labels.ndim} dimensions, need one label per record"
+        raise errors.DimensionMismatch.about(name, message)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return labels  # nothing that could be missing, and no need to look at each
     items = values if isinstance(values, list | tuple) else labels.tolist()
     kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
-        raise errors.NotFinite(f"{name}: a label is NaN or infinite", field=name)
+        raise errors.NotFinite.about(name, "a label is NaN or infinite")
     if kinds == {"text"}:
         require_no_last_nul(cast("list[str]", items), name, name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
-        raise errors.MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+        raise errors.MixedTypes.about(name, "labels must be all text or all numbers")
     return labels
 
 
 def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     """One side as an array of a single plain type, finite and rectangular."""
-    field = f"{name}s"
     array = values if isinstance(values, np.ndarray) else _from_sequence(values, name)
     if is_masked(array):
         _require_unmasked(array, name)
     if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)
     if array.dtype.kind not in "biufUSO":
-        raise errors.InputError(
-            f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=field
-        )
+        raise errors.InputError.of_side(name, f"type {array.dtype} is not supported; need numbers or text")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
-        raise errors.InputError(
-            f"{name} scores: got an array of {array.ndim} dimensions, need one score or one row per record",
-            field=field,
-        )
+        message = f"got an array of {array.ndim} dimensions, need one score or one row per record"
+        raise errors.InputError.of_side(name, message)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype.kind == "f":
@@ -262,11 +256,8 @@ def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.fl
         return numbers.astype(np.float64, copy=False)
     except OverflowError:
         index = start + int(np.argmax(np.isinf([or_infinite(number) for number in numbers.tolist()])))
-        raise errors.NotFinite(
-            f"{name} scores: record {index} is beyond 1e308; every score must be finite",
-            field=f"{name}s",
-            index=index,
-        ) from None
+        message = f"record {index} is beyond 1e308; every score must be finite"
+        raise errors.NotFinite.of_side(name, message, index) from None
 
 
 LOOKS = 64
@@ -309,12 +300,11 @@ def require_no_spelled_number(side: NDArray[np.generic], name: str, start: int =
     if 2 * sum(numbers) < len(numbers):
         return
     index = start + numbers.index(True) * step
-    raise errors.InputError(
-        f"{name} scores: record {index} is text that spells a number; give numbers, without percent or currency signs, "
-        'thousands, brackets or names around them, or say query "discrete" if they are categories',
-        field=f"{name}s",
-        index=index,
+    message = (
+        f"record {index} is text that spells a number; give numbers, without percent or currency signs, thousands, "
+        'brackets or names around them, or say query "discrete" if they are categories'
     )
+    raise errors.InputError.of_side(name, message, index)
 
 
 def _require_no_labels(a: NDArray[np.generic], b: NDArray[np.generic]) -> None:
@@ -326,12 +316,12 @@ def _require_no_labels(a: NDArray[np.generic], b: NDArray[np.generic]) -> None:
             continue
         values = distinct(labels)  # a side that looks like labels throughout is worth a closer look
         if len(values) == 2 and _is_label(values).all() and values[1] == 1:
-            raise errors.InputError(
-                f"{name} scores: only {values[0]:g} and 1, as many as there are scores of the other side; these look "
-                "like labels. Give members' and nonmembers' scores apart, or one table of both: "
-                'macekit.estimate({"score": scores, "member": labels})',
-                field=f"{name}s",
+            message = (
+                f"only {values[0]:g} and 1, as many as there are scores of the other side; these look like labels. "
+                "Give members' and nonmembers' scores apart, or one table of both: "
+                'macekit.estimate({"score": scores, "member": labels})'
             )
+            raise errors.InputError.of_side(name, message)
 
 
 def _is_label(values: NDArray[np.generic]) -> NDArray[np.bool_]:
@@ -353,11 +343,7 @@ def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     )
     if mask.any():
         index = int(np.argmax(mask))
-        raise errors.NotFinite(
-            f"{name} scores: record {index} is masked; every score must be there",
-            field=f"{name}s",
-            index=index,
-        )
+        raise errors.NotFinite.of_side(name, f"record {index} is masked; every score must be there", index)
 
 
 def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
@@ -372,52 +358,46 @@ def first_not_finite(array: NDArray[np.generic]) -> int | None:
         if np.isfinite(np.sum(array, dtype=np.float64)):  # one pass: what is not finite would show in the sum
             return None
         finite = np.isfinite(array.astype(np.float64, copy=False))
-    if finite.all():
-        return None
-    return int(np.argmin(finite if array.ndim == 1 else finite.all(axis=1)))
+    return None if finite.all() else int(np.argmin(finite if array.ndim == 1 else finite.all(axis=1)))
 
 
 def _require_finite(array: NDArray[np.float64], name: str) -> None:
     """Name the first record that is NaN or infinite."""
     index = first_not_finite(array)
-    if index is None:
-        return
-    value = array[index]
-    what = "NaN" if np.isnan(value).any() else "infinite"
-    raise errors.NotFinite(
-        f"{name} scores: record {index} is {what}; every score must be finite", field=f"{name}s", index=index
-    )
+    if index is not None:
+        what = "NaN" if np.isnan(array[index]).any() else "infinite"
+        raise errors.NotFinite.of_side(name, f"record {index} is {what}; every score must be finite", index)
 
 
 def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     """A list, a frame's column or anything array-like, without silent conversions."""
     if isinstance(values, str | bytes):
-        raise errors.InputError(f"{name} scores: got a single text, need a list of scores", field=f"{name}s")
+        raise errors.InputError.of_side(name, "got a single text, need a list of scores")
     if isinstance(values, Sequence):
         kinds = {_kind(v) for v in values}
         if len(kinds) > 1:
-            index = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
-            raise errors.MixedTypes(
-                f"{name} scores: record {index} is {_kind(values[index])} but record 0 is {_kind(values[0])}",
-                field=f"{name}s",
-                index=index,
-            )
+            raise _mixed(values, name, 1)
         if kinds == {"text"}:
             require_no_last_nul(cast("Sequence[str]", values), f"{name} scores", f"{name}s")
         if kinds == {"row"}:
             lengths = [len(v) for v in values]  # type: ignore[arg-type]
             if len(set(lengths)) > 1:
                 index = next(i for i, k in enumerate(lengths) if k != lengths[0])
-                raise errors.RaggedRows(
-                    f"{name} scores: row {index} has {lengths[index]} values, row 0 has {lengths[0]}",
-                    field=f"{name}s",
-                    index=index,
-                )
+                message = f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}"
+                raise errors.RaggedRows.of_side(name, message, index)
     try:
         with np.errstate(over="ignore"):
             return exact_array(values)
     except (ValueError, OverflowError):
         return np.asarray(values, dtype=object)
+
+
+def _mixed(values: Sequence[object], name: str, wide: int) -> errors.MixedTypes:
+    """The first value of another type than the first one; ``wide`` values are a record."""
+    kinds = [_kind(value) for value in values]
+    at = next(place for place, kind in enumerate(kinds) if kind != kinds[0])
+    message = f"record {at // wide} is {kinds[at]} but record 0 is {kinds[0]}"
+    return errors.MixedTypes.of_side(name, message, at // wide)
 
 
 def require_no_last_nul(texts: Sequence[str], what: str, field: str) -> None:
@@ -426,11 +406,8 @@ def require_no_last_nul(texts: Sequence[str], what: str, field: str) -> None:
         return
     index = next((i for i, text in enumerate(texts) if text.endswith("\0")), None)
     if index is not None:
-        raise errors.InputError(
-            f"{what}: record {index} is text that ends in a NUL character; write it without",
-            field=field,
-            index=index,
-        )
+        message = f"{what}: record {index} is text that ends in a NUL character; write it without"
+        raise errors.InputError(message, field=field, index=index)
 
 
 def _kind(value: object) -> str:
@@ -467,19 +444,13 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         if kinds == {"a number"}:
             return np.asarray(flat, dtype=np.float64)
     except (ValueError, OverflowError):  # Python's own limits on how long a number may be
-        raise errors.InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
+        raise errors.InputError.of_side(name, "a number is beyond 1e308") from None
     if kinds == {"a boolean"}:
         return np.asarray(flat, dtype=np.bool_)
     if len(kinds) > 1:
-        at = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
-        index = at // wide
-        raise errors.MixedTypes(
-            f"{name} scores: record {index} is {_kind(values[at])} but record 0 is {_kind(values[0])}",
-            field=f"{name}s",
-            index=index,
-        )
+        raise _mixed(values, name, wide)
     got = ", ".join(kinds) or "nothing"
-    raise errors.InputError(f"{name} scores: got {got}, need numbers or text", field=f"{name}s")
+    raise errors.InputError.of_side(name, f"got {got}, need numbers or text")
 
 
 def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tuple[bool, str]:

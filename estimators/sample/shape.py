@@ -131,9 +131,8 @@ def _join_cells(counts: Counts, most: int) -> Shape:
     inner = Counts.trusted(counts.members[inside], counts.nonmembers[inside], Intervals(ends[1:-1]))
     ends = _close_ends(ends)
     first, last = _cells_to_show(ends[:-1], ends[1:], inner)
-    keep = (
-        first + np.unique(ends[first : last + 1], return_index=True)[1]
-    )  # at the largest float a cell has no width
+    # at the largest float a cell has no width
+    keep = first + np.unique(ends[first : last + 1], return_index=True)[1]
     if len(keep) - 1 > most:
         at = np.linspace(0.0, 1.0, most + 1)
         places = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.errors import InputError, MixedTypes, TooManyCells
 from estimators.python.dataclass import dataclass
-from estimators.sample.cells import Categories, Values
+from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
 from estimators.sample.grid import SMALL_INTEGER_RANGE
 from estimators.sample.growing_grid import SIDES, GrowingGrid
-from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
-from estimators.sample.parts import MOST_VALUES, Part, by_value
-from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
+from estimators.sample.integers import as_64_bit, as_one_type, as_text
+from estimators.sample.parts import MOST_VALUES, Part, by_integer, by_value, floats_near
+from estimators.sample.scores import as_floats, require_enough, require_no_spelled_number
 
 __all__ = ["CountStream"]
 
@@ -74,14 +74,11 @@ class CountStream:
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
         for side, values in blocks:
-            if table is not None and (values.dtype.kind == "U") != _is_text(table):
+            is_text = isinstance(table, _Labels) and not table.integers  # and no integers in its place
+            if table is not None and (values.dtype.kind == "U") != is_text:
                 if not self.n_members + self.n_nonmembers and isinstance(self.table, GrowingGrid):
-                    raise InputError(
-                        f"{SIDES[side]} scores: got text, a grid needs numbers", field=f"{SIDES[side]}s"
-                    )
-                raise MixedTypes(
-                    f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
-                )
+                    raise InputError.of_side(SIDES[side], "got text, a grid needs numbers")
+                raise MixedTypes.of_side(SIDES[side], "text and numbers in one sample")
             table, block = _of_one_type(table, values)
             text = block.dtype.kind == "U"
             if text:
@@ -97,8 +94,7 @@ class CountStream:
     def counts(self) -> Counts:
         """Counts of all blocks together, if each side has as many records as any statement needs."""
         for n, name in zip((self.n_members, self.n_nonmembers), SIDES, strict=True):
-            if n < MIN_RECORDS:
-                raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
+            require_enough(n, name)
         assert self.table is not None  # there are records
         return self.table.counts()
 
@@ -147,9 +143,7 @@ class _Values:
 
     def counts(self) -> Counts:
         """Each value as a cell."""
-        counts = by_value(*self.columns, Values(self.labels))
-        narrow = int(self.labels[-1]) - int(self.labels[0]) < SMALL_INTEGER_RANGE
-        return counts if narrow else counts.require_shared_cells()
+        return by_integer(*self.columns, self.labels)
 
     def part(self) -> Part:
         """The same as a part."""
@@ -179,10 +173,8 @@ class _Labels:
             few = len(a) + len(b) <= MOST_VALUES or len(a.keys() | b.keys()) <= MOST_VALUES
             return grown if few else _grid_of(grown)
         if len(column) > MOST_VALUES:
-            raise TooManyCells(
-                f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories",
-                field=f"{SIDES[side]}s",
-            )
+            message = f"more than {MOST_VALUES} distinct texts; use coarser categories"
+            raise TooManyCells.of_side(SIDES[side], message)
         return grown
 
     def counts(self) -> Counts:
@@ -207,23 +199,14 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """One side of a block as integers, floats or text, one a record."""
     array = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if array.ndim != 1:
-        raise InputError(f"{name} scores: rows of numbers cannot be counted block by block", field=f"{name}s")
+        raise InputError.of_side(name, "rows of numbers cannot be counted block by block")
     whole = array.dtype.kind == "O" and all(type(value) is int for value in array.tolist())
     if len(array) and not whole and array.dtype.kind not in "biufU":
-        raise InputError(
-            f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=f"{name}s"
-        )
+        raise InputError.of_side(name, f"type {array.dtype} is not supported; need numbers or text")
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):  # beyond 1e308 is infinite to us, and refused as that
             return array.astype(np.float64)
     return array.astype(np.int64) if array.dtype.kind == "b" else array
-
-
-def _refuse_beyond_floats(infinite: NDArray[np.bool_], members: NDArray[np.int64]) -> None:
-    """Name the side that has an integer which no float is near; which record it was is not kept."""
-    if infinite.any():
-        side = SIDES[0] if members[infinite].any() else SIDES[1]
-        raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
 
 
 def _grid_of(table: GrowingGrid | _Values | _Labels | None) -> GrowingGrid:
@@ -237,17 +220,11 @@ def _grid_of(table: GrowingGrid | _Values | _Labels | None) -> GrowingGrid:
         values, columns = table.labels.astype(np.float64), table.columns
     else:
         numbers = sorted({int(text) for column in table.columns for text in column})
-        values = np.array([or_infinite(number) for number in numbers])
         columns = [
             np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
         ]
-        _refuse_beyond_floats(np.isinf(values), columns[0])
+        values = floats_near(numbers, columns[0])
     return GrowingGrid.of_values(values, columns)
-
-
-def _is_text(table: GrowingGrid | _Values | _Labels) -> bool:
-    """Whether text was counted, and no integers in its place."""
-    return isinstance(table, _Labels) and not table.integers
 
 
 def _of_one_type(

@@ -170,9 +170,8 @@ def curve_of(accountant: Any, delta: float | None = None) -> DpCurve:
             deltas = [float(getattr(accountant, deltas_at)(epsilon)) for epsilon in EPSILONS]
             at = () if delta is None else _pair(float(getattr(accountant, epsilon_at)(delta)), delta)
             return _curve([*zip(EPSILONS, deltas, strict=True), *at])
-    raise errors.OptionError.about(
-        "curve", f"{type(accountant).__name__} says no delta; need an accountant of dp_accounting, or pairs"
-    )
+    message = f"{type(accountant).__name__} says no delta; need an accountant of dp_accounting, or pairs"
+    raise errors.OptionError.about("curve", message)
 
 
 def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
@@ -236,6 +235,5 @@ def _accountant(name: str, field: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
-        raise errors.NotInstalled(
-            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'", field=field
-        ) from None
+        message = "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'"
+        raise errors.NotInstalled(message, field=field) from None

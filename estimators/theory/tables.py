@@ -53,14 +53,12 @@ def law_table(laws: ArrayLike, subsets: int) -> Floats:
     except (TypeError, ValueError):
         raise DimensionMismatch.about("laws", "need rows of as many probabilities each") from None
     if table.ndim != 2 or len(table) != subsets:
-        raise DimensionMismatch.about(
-            "laws", f"got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set"
-        )
+        message = f"got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set"
+        raise DimensionMismatch.about("laws", message)
     wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= ROUNDING))  # true for NaN, too
     if wrong.any():
-        raise NotDistribution.about(
-            "laws", "need probabilities in every row, at least 0 and with sum 1", int(wrong.argmax())
-        )
+        message = "need probabilities in every row, at least 0 and with sum 1"
+        raise NotDistribution.about("laws", message, int(wrong.argmax()))
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 

@@ -70,7 +70,6 @@ def _takes_a_sentence(progress: Progress | bool | None) -> Progress | None:
     except ValueError:  # a builtin that does not say what it takes
         pass
     except TypeError:
-        raise fault(
-            OptionError, "progress", "need a function of one sentence, such as print, or True, False or None"
-        ) from None
+        detail = "need a function of one sentence, such as print, or True, False or None"
+        raise fault(OptionError, "progress", detail) from None
     return progress

@@ -60,12 +60,11 @@ class Reader:
             kinds = " and ".join(str(kind) for _, kind in offers)
             raise fault(OptionError, "outputs", f"a {type(model).__name__} gives {kinds}, and no {outputs}")
         if not callable(model):
-            raise fault(
-                InputError,
-                "model",
+            detail = (
                 f"got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
-                "predict, or a function from rows to answers",
+                "predict, or a function from rows to answers"
             )
+            raise fault(InputError, "model", detail)
         return cls(model, outputs, own)
 
     def ask(self, rows: Any, name: str) -> NDArray[np.generic]:
@@ -80,9 +79,8 @@ class Reader:
         except Exception as error:
             if type(error).__name__ != "NotFittedError":
                 raise
-            raise fault(
-                InputError, "model", "it is not fitted; call fit with the training rows first"
-            ) from None
+            detail = "it is not fitted; call fit with the training rows first"
+            raise fault(InputError, "model", detail) from None
         if (
             isinstance(answers, list)
             and answers
@@ -94,28 +92,24 @@ class Reader:
         count = length_of(rows)
         if array.ndim == 0 or len(array) != count:
             got = "one number" if array.ndim == 0 else f"{len(array)} answers"
-            raise fault(
-                DimensionMismatch, "model", f"gave {got} about {count} rows of {name}, need one a row"
-            )
+            detail = f"gave {got} about {count} rows of {name}, need one a row"
+            raise fault(DimensionMismatch, "model", detail)
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim > 2:
-            raise fault(
-                DimensionMismatch,
-                "model",
+            words = (
                 f"an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
-                "row of numbers",
+                "row of numbers"
             )
+            raise fault(DimensionMismatch, "model", words)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             place = int(np.argwhere(~np.isfinite(array))[0][0])
             what = "NaN" if np.isnan(array[place]).any() else "infinite"
-            raise fault(
-                NotFinite,
-                "model",
+            words = (
                 f"its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
-                "overflow), or leave it out",
-                place,
+                "overflow), or leave it out"
             )
+            raise fault(NotFinite, "model", words, place)
         return array
 
     def with_kind(
@@ -147,23 +141,20 @@ class Reader:
             text = [each.dtype.kind in "US" for each in (side, classes)]
             if text[0] != text[1]:
                 kinds = ["text" if each else "numbers" for each in text]
-                raise fault(
-                    InputError,
-                    f"y_{name}",
+                detail = (
                     f"labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were "
-                    "given to fit",
+                    "given to fit"
                 )
+                raise fault(InputError, f"y_{name}", detail)
             unknown = ~np.isin(side, classes)
             if unknown.any():
                 place = int(np.argmax(unknown))
-                raise fault(
-                    InputError,
-                    f"y_{name}",
+                detail = (
                     f"the label of row {place} is none of the model's {len(classes)} classes "
                     f"({int(unknown.sum())} rows have such labels); leave those rows out, or give the labels as they "
-                    "were given to fit",
-                    place,
+                    "were given to fit"
                 )
+                raise fault(InputError, f"y_{name}", detail, place)
 
 
 def _offers(model: Any, classes: Any) -> Iterator[tuple[str, Outputs | None]]:

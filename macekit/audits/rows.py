@@ -42,9 +42,8 @@ def labels_of_side(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
     several = array.ndim == 2 and array.shape[1] > 1
     array = numbers(array, f"y_{name}", (2,)) if several else labels_of(array, f"y_{name}")
     if len(array) != count:
-        raise fault(
-            DimensionMismatch, f"y_{name}", f"got {len(array)}, need one for each of {count} rows of X_{name}"
-        )
+        detail = f"got {len(array)}, need one for each of {count} rows of X_{name}"
+        raise fault(DimensionMismatch, f"y_{name}", detail)
     return array
 
 
@@ -115,9 +114,8 @@ def shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
     if train is None or test is None:
         return
     if len(train) == len(test) and sorted(train) == sorted(test):
-        raise fault(
-            InputError, "X_test", "its rows are those of X_train; need rows that the model was not trained on"
-        )
+        detail = "its rows are those of X_train; need rows that the model was not trained on"
+        raise fault(InputError, "X_test", detail)
     members = set(train)
     shared = sum(each in members for each in test)
     repeated = (len(test) - len(set(test))) * len(train) / len(test)
@@ -162,11 +160,8 @@ def judge_control(
     if scores is None:
         return None
     if not isinstance(scores, tuple) or len(scores) != 2:
-        raise fault(
-            InputError,
-            "control",
-            "need two arrays, a score for each row of X_train and one for each of X_test",
-        )
+        detail = "need two arrays, a score for each row of X_train and one for each of X_test"
+        raise fault(InputError, "control", detail)
     both_sides = Scores.of(*scores)
     for count, side, name in (
         (both_sides.n_members, labels[0], "train"),

@@ -173,12 +173,11 @@ def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
             "cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):
-        raise fault(
-            OptionError,
-            what,
+        detail = (
             f"a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
-            f"rows, labels and a seed that trains a {what.removesuffix('s')}, or {what}=0",
+            f"rows, labels and a seed that trains a {what.removesuffix('s')}, or {what}=0"
         )
+        raise fault(OptionError, what, detail)
 
     def trained(X: Any, y: Any, seed: int) -> Any:
         shadow = clone(model)
@@ -200,12 +199,11 @@ def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str =
     if len(mine) == len(all_of_them) and bool((mine == all_of_them).all()):
         return answers
     if outputs == "logits" or not np.isin(mine, all_of_them).all():
-        raise fault(
-            OptionError,
-            what,
+        detail = (
             f"a {what.removesuffix('s')} has learned other classes than the model, as some class has few rows; "
-            "leave those rows out, or take fewer classes",
+            "leave those rows out, or take fewer classes"
         )
+        raise fault(OptionError, what, detail)
     full = np.zeros((len(answers), len(all_of_them)))
     places = [int(np.flatnonzero(all_of_them == each)[0]) for each in mine]
     full[:, places] = np.reshape(answers, (len(answers), -1))
@@ -223,21 +221,19 @@ def load_shadows(shadows: Any) -> Shadows:
         return shadows
     if not isinstance(shadows, str | os.PathLike) or not os.fspath(shadows).endswith(".npz"):
         what = "a file that is no .npz" if isinstance(shadows, str | os.PathLike) else type(shadows).__name__
-        raise fault(
-            InputError,
-            "shadows",
+        detail = (
             f"got {what}, need a number, shadows of an earlier audit (audit.shadows), or an .npz file with "
-            "signals and membership",
+            "signals and membership"
         )
+        raise fault(InputError, "shadows", detail)
     try:
         with np.load(shadows, allow_pickle=False) as file:
             if not {"signals", "membership"} <= set(file.files):
-                raise fault(
-                    InputError,
-                    "shadows",
+                detail = (
                     "the file lacks signals or membership; write it by np.savez(path, signals=..., "
-                    "membership=..., floor=...)",
+                    "membership=..., floor=...)"
                 )
+                raise fault(InputError, "shadows", detail)
             table = Shadows(file["signals"], file["membership"])
             return replace(table, floor=float(file["floor"])) if "floor" in file.files else table
     except FileNotFoundError:

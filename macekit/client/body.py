@@ -71,7 +71,6 @@ class File:
             return decode(self.call(operation, query), body)
 
 
-# --- packing ------------------------------------------------------------------------------------------------
 # Arrays as a body for a server, in binary form: JSON of as many numbers would cost more than the answer.
 
 

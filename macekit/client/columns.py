@@ -55,9 +55,8 @@ def _only_column(table: object, where: str) -> object:
 
     names, of = columns_of(table)
     if len(names) != 1:
-        raise fault(
-            "wrong-type", where, f"got a table of {len(names)} columns; need one column, or an array of rows"
-        )
+        detail = f"got a table of {len(names)} columns; need one column, or an array of rows"
+        raise fault("wrong-type", where, detail)
     return of(0)
 
 
@@ -174,9 +173,8 @@ def _array(array: NDArray[Any], where: str) -> Column:
     from macekit.problems import fault
 
     if array.ndim not in (1, 2):
-        raise fault(
-            InputError, where, f"got an array of {array.ndim} dimensions, need one value or one row a record"
-        )
+        detail = f"got an array of {array.ndim} dimensions, need one value or one row a record"
+        raise fault(InputError, where, detail)
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array, where)
     array = np.asarray(array)  # a matrix stays one whatever is done to it
@@ -296,20 +294,16 @@ def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     if holds_pickle(text, head):
         raise pickle_problem(f"{where}: this is a pickle, which", where)
     if not named_npy:
-        raise fault(
-            "bad-records",
-            where,
-            "a side by itself is read from .npy only; give one file that holds both sides",
-        )
+        detail = "a side by itself is read from .npy only; give one file that holds both sides"
+        raise fault("bad-records", where, detail)
     if not any(head.startswith(magic) for magic, form in MAGIC.items() if form == "npy"):
         raise fault("malformed-body", where, "the file is not NPY")
     try:
         array: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         if "objects" in str(error).lower():
-            raise pickle_problem(
-                f"{where}: the array holds Python objects, so it is a pickle, which", where
-            ) from None
+            message = f"{where}: the array holds Python objects, so it is a pickle, which"
+            raise pickle_problem(message, where) from None
         raise fault("malformed-body", where, "the file is not NPY") from None
     return np.asarray(array)
 

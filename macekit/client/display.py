@@ -185,10 +185,6 @@ class Chart:
         return {"image/svg+xml": self.to_svg(), "text/plain": f"{self.title}. {self.description}"}
 
 
-# --- notebook -----------------------------------------------------------------------------------------------
-# An answer as a notebook shows it: the screen of a terminal, and the first chart.
-
-
 def html(operation: str, answer: Mapping[str, Any], chart: Chart | None) -> str:
     """The decision, the sentences, the first chart, the numbers, and the cautions."""
     from macekit.reports.text import screen

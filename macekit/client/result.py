@@ -18,9 +18,6 @@ from macekit.text import closest
 if TYPE_CHECKING:
     from macekit.reports.model import Context
 
-# --- frames -------------------------------------------------------------------------------------------------
-# An answer as a frame of whichever library is there.
-
 
 def frame(operation: str, answer: Mapping[str, Any]) -> Any:
     """An answer's records, if it has any, bounds of theory, or a row for each statement; of pandas, or of Polars."""
@@ -76,8 +73,6 @@ def _statements(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     numbers = rows(answer)
     return {field.name: [getattr(row, field.name) for row in numbers] for field in fields(Row)}
 
-
-# --- result -------------------------------------------------------------------------------------------------
 
 Target = str | os.PathLike[str] | None
 
@@ -403,10 +398,6 @@ def _write(content: bytes, path: Target) -> str:
     if path is not None:
         Path(path).write_bytes(content)
     return content.decode()
-
-
-# --- a pass that is required --------------------------------------------------------------------------------
-# What is said where an answer has to be a pass and is not.
 
 
 class LimitExceeded(AssertionError):

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from estimators import Caution
     from macekit.decoding.body import DecodedBody, Sample
 
-# --- transport ----------------------------------------------------------------------------------------------
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.
 
 AGAIN = frozenset({429, 503})
@@ -180,8 +179,6 @@ class _AnyStatus(HTTPErrorProcessor):
     https_response = http_response
 
 
-# --- server -------------------------------------------------------------------------------------------------
-
 Pairs = tuple[tuple[str, str], ...]
 
 TIMEOUT = 300.0
@@ -272,9 +269,8 @@ class Mace(Client):
 
         if options is None:
             long = ", ".join(sorted(JSON_ONLY))
-            raise Problem(
-                "bad-option", f"of a dataset nothing can be asked that takes a list of numbers ({long})"
-            )
+            detail = f"of a dataset nothing can be asked that takes a list of numbers ({long})"
+            raise Problem("bad-option", detail)
         return self._ask(operation, ((DATA, dataset.name), *roles, *options), {})
 
     def _ask(self, operation: str, query: Pairs, about: dict[str, str], **body: Any) -> dict[str, Any]:

@@ -199,8 +199,5 @@ def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> No
     first, *others = columns
     for at in others:
         if len(columns[at]) != len(columns[first]):
-            raise fault(
-                "dimension-mismatch",
-                what[at],
-                f"got {len(columns[at])} rows, {what[first]} has {len(columns[first])}",
-            )
+            detail = f"got {len(columns[at])} rows, {what[first]} has {len(columns[first])}"
+            raise fault("dimension-mismatch", what[at], detail)

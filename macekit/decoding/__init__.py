@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 def format_of(call: Call) -> Format:
     """The format of a body: the one place that asks for its media type."""
     if call.media_type not in READERS:
-        raise fault(
-            "unsupported-media-type", "Content-Type", f"not known here; known are {', '.join(READERS)}"
-        )
+        detail = f"not known here; known are {', '.join(READERS)}"
+        raise fault("unsupported-media-type", "Content-Type", detail)
     return _format_called(READERS[call.media_type])
 
 

@@ -11,7 +11,7 @@ from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, WIDE, of_table, takes_arrays
 from macekit.text import FORMER
@@ -88,8 +88,8 @@ class DecodedBody:
             if value is None:
                 continue
             if options.get(current) is not None:
-                detail = f"{former}: is the former name of {current}, which is given, too; remove {former}"
-                raise Problem("bad-option", detail, field=former)
+                detail = f"is the former name of {current}, which is given, too; remove {former}"
+                raise fault("bad-option", former, detail)
             options[current] = value
             cautions.append(Caution("former_name", notice(former, current)))
         return replace(self, options=options, cautions=tuple(cautions))
@@ -105,7 +105,6 @@ def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
     return merger
 
 
-# --- options ------------------------------------------------------------------------------------------------
 # Options that came in the query string: columns of a table, and the rest of the question with its dots
 # nested.
 
@@ -166,9 +165,8 @@ def options(call: Call) -> dict[str, object]:
     nested: dict[str, object] = {}
     for name, value in _distinct(call.query).items():
         if name == FIRST_MEMBERS and name not in about_columns and not takes_arrays(call.operation):
-            raise Problem(
-                "bad-option", "members=N is for an NPY of one dimension alone; remove it", field=name
-            )
+            detail = "members=N is for an NPY of one dimension alone; remove it"
+            raise Problem("bad-option", detail, field=name)
         if name not in about_columns:
             _place(nested, name.split("."), value)
     return nested

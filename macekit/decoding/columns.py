@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -55,12 +55,11 @@ def as_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
     types = pa.types
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray) or whole.null_count:  # of several chunks, too large for one
-        return np.asarray(whole.to_numpy(zero_copy_only=False))
-    if types.is_boolean(whole.type):
-        return np.asarray(np.from_dlpack(whole.cast(pa.uint8())).view(np.bool_))
-    if types.is_integer(whole.type) or types.is_floating(whole.type):
-        return np.asarray(np.from_dlpack(whole))
+    if not isinstance(whole, pa.ChunkedArray) and not whole.null_count:  # not of chunks too large for one
+        if types.is_boolean(whole.type):
+            return np.asarray(np.from_dlpack(whole.cast(pa.uint8())).view(np.bool_))
+        if types.is_integer(whole.type) or types.is_floating(whole.type):
+            return np.asarray(np.from_dlpack(whole))
     return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
@@ -74,9 +73,6 @@ def guarded(items: Iterator[T], name: str) -> Iterator[T]:
                 return
         yield item
 
-
-# --- columns ------------------------------------------------------------------------------------------------
-# A list of JSON values as a column: one type throughout, or the first value at fault by its index.
 
 COLUMNS = frozenset(
     {"members", "nonmembers", "targets", "groups", "units", "cluster", "model"}
@@ -134,21 +130,16 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:
         return fault("wrong-type", where, f"record 0 is {first}; need numbers or text", 0)
-    return fault(
-        MixedTypes,
-        where,
-        f"record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind",
-        index,
-    )
+    detail = f"record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind"
+    return fault(MixedTypes, where, detail, index)
 
 
 def refuse_ragged(lengths: list[int], where: str) -> None:
     """Name the first row that is longer or shorter than the first."""
     if len(set(lengths)) > 1:
         index = next(i for i, length in enumerate(lengths) if length != lengths[0])
-        raise fault(
-            RaggedRows, where, f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}", index
-        )
+        detail = f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}"
+        raise fault(RaggedRows, where, detail, index)
 
 
 def require_text(values: Sequence[object], where: str) -> None:
@@ -158,9 +149,8 @@ def require_text(values: Sequence[object], where: str) -> None:
         "".join(texts).encode()
     except UnicodeEncodeError:
         index = next(i for i, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
-        raise Problem(
-            "malformed-body", f"{where}: record {index} holds half of a surrogate pair", index=index
-        ) from None
+        detail = f"{where}: record {index} holds half of a surrogate pair"
+        raise Problem("malformed-body", detail, index=index) from None
 
 
 def require_short(texts: Sequence[str], where: str) -> None:
@@ -173,12 +163,8 @@ def require_short(texts: Sequence[str], where: str) -> None:
 def require_name(name: str, place: int, field: str = "queries") -> str:
     """The name of a query, or of a column of clusters, if it can be one."""
     if not 0 < len(name) <= LONGEST_NAME:
-        raise Problem(
-            "out-of-range",
-            f"{field}[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}",
-            field=field,
-            index=place,
-        )
+        detail = f"{field}[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}"
+        raise Problem("out-of-range", detail, field=field, index=place)
     return name
 
 
@@ -197,9 +183,8 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise fault(
-            NotFinite, where, f"record {index} is NaN or beyond 1e308; leave it out, or look why", index
-        )
+        detail = f"record {index} is NaN or beyond 1e308; leave it out, or look why"
+        raise fault(NotFinite, where, detail, index)
     return floats
 
 
@@ -208,9 +193,8 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
     refuse_ragged(list(map(len, rows)), where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
-        raise fault(
-            "wrong-type", where, f"row {index} holds a value that is {KINDS[type(bad)]}; need numbers", index
-        )
+        detail = f"row {index} holds a value that is {KINDS[type(bad)]}; need numbers"
+        raise fault("wrong-type", where, detail, index)
     wide = len(rows[0])
     flat = cast("list[float]", list(chain.from_iterable(rows)))
     try:
@@ -220,7 +204,6 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
         raise fault(NotFinite, where, f"row {row} holds NaN or a number beyond 1e308", row) from None
 
 
-# --- labels -------------------------------------------------------------------------------------------------
 # A column of text as distinct texts and where each stands: what a table says in words is looked at once a
 # word.
 
@@ -241,50 +224,36 @@ class Labels:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def first(self, of_text: NDArray[np.bool_]) -> int | None:
-        """The first record whose text is one of those wanted."""
-        matches = of_text[self.codes]
+    def first(self, wanted: Iterable[bool]) -> int | None:
+        """The first record whose text is one of those wanted, of each of which it is said."""
+        matches = np.fromiter(wanted, np.bool_, len(self.texts))[self.codes]
         return int(np.argmax(matches)) if matches.any() else None
 
     def array(self, what: str, start: int, limit: int) -> NDArray[np.str_]:
         """The text of each record, in at most ``limit`` bytes: NumPy gives each the room of the longest."""
-        missing = self.first(np.array([text is None for text in self.texts], dtype=np.bool_))
+        missing = self.first(text is None for text in self.texts)
         if missing is not None:
             raise absent(what, start + missing)
         texts = [text or "" for text in self.texts]
-        nul = self.first(np.array([text.endswith("\0") for text in texts], dtype=np.bool_))
+        nul = self.first(text.endswith("\0") for text in texts)
         if nul is not None:
-            raise fault(
-                InputError,
-                what,
-                f"row {start + nul} is text that ends in a NUL character; write it without",
-                start + nul,
-            )
+            detail = f"row {start + nul} is text that ends in a NUL character; write it without"
+            raise fault(InputError, what, detail, start + nul)
         wide = max(map(len, texts), default=1)
         if wide > MOST_LETTERS:
-            at = self.first(np.array([len(text) > MOST_LETTERS for text in texts], dtype=np.bool_))
+            at = self.first(len(text) > MOST_LETTERS for text in texts)
             if at is not None:
-                raise fault(
-                    "out-of-range",
-                    what,
-                    f"row {start + at} has more than {MOST_LETTERS} characters",
-                    start + at,
-                )
+                detail = f"row {start + at} has more than {MOST_LETTERS} characters"
+                raise fault("out-of-range", what, detail, start + at)
         if 4 * wide * len(self) > limit:
-            raise Problem(
-                "too-large",
-                f"{what}: texts of up to {wide} characters in {len(self)} rows take too much memory",
-            )
+            detail = f"{what}: texts of up to {wide} characters in {len(self)} rows take too much memory"
+            raise Problem("too-large", detail)
         return np.array(texts, dtype=np.str_)[self.codes] if texts else np.zeros(0, np.str_)
 
 
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
     return fault(NotFinite, what, f"row {row} is missing; every row needs one", row)
-
-
-# --- blocks -------------------------------------------------------------------------------------------------
-# A column that came in several blocks, as one.
 
 
 def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any] | Labels:

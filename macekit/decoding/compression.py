@@ -32,10 +32,8 @@ class Source(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         """The next ``size`` bytes, fewer at the end only; what a lying header asks for is not allocated."""
         if size > self._longest:
-            raise Problem(
-                "too-large",
-                f"the body announces a part of more than {self._longest} bytes; send smaller batches",
-            )
+            detail = f"the body announces a part of more than {self._longest} bytes; send smaller batches"
+            raise Problem("too-large", detail)
         parts: list[bytes | memoryview] = []
         missing = size
         while missing:
@@ -90,9 +88,8 @@ def unpacked(call: Call, body: Body) -> Source:
 
 def _encoding(call: Call) -> str:
     if call.encoding not in ENCODINGS:
-        raise fault(
-            "unsupported-media-type", "Content-Encoding", f"not known here; known are {', '.join(ENCODINGS)}"
-        )
+        detail = f"not known here; known are {', '.join(ENCODINGS)}"
+        raise fault("unsupported-media-type", "Content-Encoding", detail)
     return call.encoding
 
 

@@ -160,9 +160,8 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
         hint = f"{packed} is not opened: unpack it, or pack it as .gz or .zst" if packed else IS_TEXT
         raise Problem("malformed-body", f"the header of the CSV is not UTF-8: {hint}") from None
     if text.startswith('{"'):
-        raise Problem(
-            "malformed-body", "the CSV begins as JSON does; send JSON as application/json, or as .json"
-        )
+        words = "the CSV begins as JSON does; send JSON as application/json, or as .json"
+        raise Problem("malformed-body", words)
     if re.fullmatch('"?sep=.?"?', text, re.IGNORECASE):
         raise Problem("malformed-body", "the first line of the CSV says sep=, as for Excel; remove it")
     bare = QUOTATION.sub("", text)
@@ -174,9 +173,8 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     if not required and all(is_value(name) for name in names):
         return [""] * len(names), separator, len(head) - len(rest)
     if all(NUMBER.fullmatch(name) for name in names):
-        raise Problem(
-            "missing-field", "the first line of the CSV holds numbers; need a header with column names"
-        )
+        words = "the first line of the CSV holds numbers; need a header with column names"
+        raise Problem("missing-field", words)
     return names, separator, len(head) - len(rest) + len(line[0])
 
 
@@ -201,15 +199,13 @@ def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[p
         if "Empty CSV" in message:
             return
         if "invalid UTF8" in message:
-            raise Problem(
-                "malformed-body", "CSV: the body holds a text that is not UTF-8: save it as UTF-8"
-            ) from None
+            detail = "CSV: the body holds a text that is not UTF-8: save it as UTF-8"
+            raise Problem("malformed-body", detail) from None
         if (widths := WIDTHS.search(message)) is None:
             raise
         row = int(widths[1]) - 1
-        raise Problem(
-            "malformed-body", f"CSV: row {row} has {widths[3]} values, the header {widths[2]}", index=row
-        ) from None
+        detail = f"CSV: row {row} has {widths[3]} values, the header {widths[2]}"
+        raise Problem("malformed-body", detail, index=row) from None
 
 
 def _names(layout: Layout, call: Call) -> Collection[int]:
@@ -280,8 +276,5 @@ class _Reading:
                 again = same[column.codes] if again is None else again & same[column.codes]
         if again is not None and again.any():
             row = start + int(np.argmax(again))
-            raise Problem(
-                "malformed-body",
-                f"CSV: row {row} is the header once more, as if two files were joined; remove it",
-                index=row,
-            )
+            detail = f"CSV: row {row} is the header once more, as if two files were joined; remove it"
+            raise Problem("malformed-body", detail, index=row)

@@ -45,9 +45,8 @@ class Quotes:
         self._text += b"\n"
         self._look(len(self._text) - 1)
         if self._quote_line is not None:
-            raise Problem(
-                "malformed-body", f"CSV: line {self._quote_line} opens a quote that is never closed"
-            )
+            detail = f"CSV: line {self._quote_line} opens a quote that is never closed"
+            raise Problem("malformed-body", detail)
 
     def _look(self, stop: int) -> None:
         """Look at the text up to ``stop``, and forget what no later quote needs."""

@@ -87,15 +87,12 @@ class Spelling:
         self.bare |= padded & {text for text in column.texts if text is not None}
         both = self.bare & self.padded
         if both:
-            at = column.first(np.array([text in both for text in stripped], dtype=np.bool_)) or 0
-            what, row = find(at)
-            raise fault(
-                "bad-records",
-                what,
+            what, row = find(column.first(text in both for text in stripped) or 0)
+            detail = (
                 f"row {row} is a text that stands with blanks around it in one row and without in another; "
-                "write both alike",
-                row,
+                "write both alike"
             )
+            raise fault("bad-records", what, detail, row)
         return Labels(column.codes, stripped) if padded else column
 
     def end(self) -> None:
@@ -104,13 +101,11 @@ class Spelling:
             raise absent(*self.missing)
         if self.filled is not None and len(self.lengths) > 1 and not self.fractions:
             what, row = self.filled
-            raise fault(
-                "bad-records",
-                what,
+            detail = (
                 f"row {row} is a whole number that begins with zeros, and others have another number of "
-                "digits; write numbers without zeros, or say query=discrete if they are names",
-                row,
+                "digits; write numbers without zeros, or say query=discrete if they are names"
             )
+            raise fault("bad-records", what, detail, row)
 
     def _numbers(
         self, column: pa.Array | pa.ChunkedArray, looks: Sequence[str], find: Finder
@@ -132,8 +127,6 @@ class Spelling:
             integers = pa.types.is_integer(kind)
             if integers and pc.any(pc.match_substring_regex(column, UNUSUAL)).as_py():
                 return None
-            if isinstance(numbers, pa.ChunkedArray):
-                numbers = numbers.combine_chunks()
             values: NDArray[np.generic] = as_numpy(numbers)
             if not integers and not (np.abs(values).max(initial=0.0) < 2.0**63):
                 return (
@@ -166,7 +159,7 @@ class Spelling:
         missing = np.array([text.lower() in MISSING for text in texts], dtype=np.bool_)
         truth = np.array([text.lower() in BOOLEANS for text in texts], dtype=np.bool_)
         comma = np.array([DECIMAL_COMMA.fullmatch(text) is not None for text in texts], dtype=np.bool_)
-        if number.all() and not (self.names and _begin_with_zeros(texts).any()):
+        if number.all() and not (self.names and any(map(_begins_with_zeros, texts))):
             if texts != column.texts:
                 self.notes.add(TRIMMED)
             return self._of_numbers(column, texts, find)
@@ -201,15 +194,13 @@ class Spelling:
             self.fractions = True
             return np.take(np.array([float(text) for text in texts], dtype=np.float64), column.codes)
         digits = [text.lstrip("+-") for text in texts]
-        first = column.first(_begin_with_zeros(texts))
+        first = column.first(map(_begins_with_zeros, texts))
         self.lengths |= set(map(len, digits))
         if first is not None:
             self.filled = self.filled or find(first)
             self.notes.add(FILLED)
         if max(map(len, digits)) > MOST_DIGITS:
-            what, row = find(
-                column.first(np.array([len(text) > MOST_DIGITS for text in digits], dtype=np.bool_)) or 0
-            )
+            what, row = find(column.first(len(text) > MOST_DIGITS for text in digits) or 0)
             raise fault("out-of-range", what, f"row {row} has more than {MOST_DIGITS} digits", row)
         return np.take(as_64_bit(np.array([int(text) for text in texts], dtype=object)), column.codes)
 
@@ -242,15 +233,13 @@ def is_value(text: str) -> bool:
 
 def _mixed(what: str, row: int, kind: str, others: str) -> MixedTypes:
     """A column of two kinds."""
-    return fault(
-        MixedTypes,
-        what,
+    detail = (
         f"row {row} is {kind}, but others are {others}; write one kind, leave out rows that have no value, or "
-        "say query=discrete if all of them are names",
-        row,
+        "say query=discrete if all of them are names"
     )
+    return fault(MixedTypes, what, detail, row)
 
 
-def _begin_with_zeros(texts: list[str]) -> NDArray[np.bool_]:
-    """Which whole numbers are written with zeros before their digits."""
-    return np.array([FILLED_UP.match(text) is not None for text in texts], dtype=np.bool_)
+def _begins_with_zeros(text: str) -> bool:
+    """Whether a whole number is written with zeros before its digits."""
+    return FILLED_UP.match(text) is not None

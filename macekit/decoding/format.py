@@ -74,10 +74,8 @@ class Format:
 
         ``constants`` are columns that have one value throughout a file that is read where it lies.
         """
-        raise Problem(
-            "unsupported-media-type",
-            "JSON and NPZ are read as a whole; they cannot be counted block by block",
-        )
+        detail = "JSON and NPZ are read as a whole; they cannot be counted block by block"
+        raise Problem("unsupported-media-type", detail)
 
     def blocks(self, call: Call, body: Body, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
         """Members and nonmembers block after block; ``recorder`` is told of each what columns were read."""
@@ -113,13 +111,9 @@ class Format:
 
 def table_needed() -> Problem:
     """What is said where only tables will do."""
-    return Problem(
-        "unsupported-media-type", "a table is needed: CSV, JSON lines, Arrow or Parquet", field="Content-Type"
-    )
+    detail = "a table is needed: CSV, JSON lines, Arrow or Parquet"
+    return Problem("unsupported-media-type", detail, field="Content-Type")
 
-
-# --- sides --------------------------------------------------------------------------------------------------
-# Scores of two bodies, one a side, read as one table of both sides would be.
 
 SIDES = "members", "nonmembers"
 

@@ -13,15 +13,14 @@ from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import Format, Side
+from macekit.decoding.format import SIDES, Format, Side
 from macekit.decoding.json_values import parse, parse_object, read
 from macekit.decoding.texts import Entry, of_document
-from macekit.decoding.whole_tables import columns_of_json
+from macekit.decoding.whole_tables import as_list, columns_of_json
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
-SAMPLE = ("members", "nonmembers", "counts")
-SIDES = ("members", "nonmembers")
+SAMPLE = (*SIDES, "counts")
 RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster", "model"})
 """Fields that hold records of a sample."""
 
@@ -78,9 +77,8 @@ FORMAT = Json()
 
 def _refuse_options(call: Call) -> None:
     if call.query:
-        raise Problem(
-            "bad-option", "the options of a JSON body stand in it, not in the query string or a form's fields"
-        )
+        detail = "the options of a JSON body stand in it, not in the query string or a form's fields"
+        raise Problem("bad-option", detail)
 
 
 def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:
@@ -103,12 +101,8 @@ def _queries(value: object) -> dict[str, Any]:
 def _query(value: object, place: int) -> Sample:
     where = f"queries[{place}]"
     if not isinstance(value, dict):
-        raise Problem(
-            "wrong-type",
-            f"{where}: need an object with members and nonmembers, or counts",
-            field="queries",
-            index=place,
-        )
+        detail = f"{where}: need an object with members and nonmembers, or counts"
+        raise Problem("wrong-type", detail, field="queries", index=place)
     for name in value:
         if name not in SAMPLE:
             raise unknown_field(name, SAMPLE, where)
@@ -159,12 +153,8 @@ def _labels(tree: dict[str, Any], name: str) -> Column | None:
     if a is None or b is None:
         raise fault("missing-field", name, "need members and nonmembers, or one list")
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        if {type(label) for label in _as_list(a)} != {type(label) for label in _as_list(b)}:
+        if {type(label) for label in as_list(a)} != {type(label) for label in as_list(b)}:
             raise fault(MixedTypes, name, "labels must be all text or all numbers")
-        return _as_list(a) + _as_list(b)
+        return as_list(a) + as_list(b)
     alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
-    return np.concatenate([a, b]) if alike else _as_list(a) + _as_list(b)
-
-
-def _as_list(column: Column) -> list[object]:
-    return column.tolist() if isinstance(column, np.ndarray) else column
+    return np.concatenate([a, b]) if alike else as_list(a) + as_list(b)

@@ -58,9 +58,8 @@ def require_names(names: list[str], path: str) -> None:
         )
     if len(set(names)) < len(names):
         twice = next((name for name in sorted(PARTS) if names.count(name) > 1), None)
-        raise Problem(
-            "malformed-body", f"{where}: {twice or 'a name'} occurs twice in one object", field=twice
-        )
+        detail = f"{where}: {twice or 'a name'} occurs twice in one object"
+        raise Problem("malformed-body", detail, field=twice)
     if any("\0" in name for name in names):
         raise Problem("unknown-field", f"{where}: a name holds a NUL character")
     require_text(names, f"{where}, names")

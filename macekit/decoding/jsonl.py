@@ -145,9 +145,6 @@ def reader_of(body: memoryview) -> Read:
     return take
 
 
-# --- lines --------------------------------------------------------------------------------------------------
-
-
 class Reading(Generic[C]):
     """The columns that the keys of the lines so far are."""
 
@@ -196,12 +193,11 @@ class Reading(Generic[C]):
         except (Problem, MaceError):
             same = False
         if not same:
-            raise Problem(
-                "bad-records",
+            detail = (
                 f"JSONL: line {number} has a key that no line before it has, and with it other columns could be meant; "
-                "name the columns with score=NAME and member=NAME, or give every line the same keys",
-                index=row,
+                "name the columns with score=NAME and member=NAME, or give every line the same keys"
             )
+            raise Problem("bad-records", detail, index=row)
 
 
 def _empty() -> Problem:
@@ -266,9 +262,8 @@ def lines_of(take: Read) -> Iterator[tuple[int, list[bytes]]]:
 def _refuse_long(lines: list[bytes], first: int) -> None:
     for number, line in enumerate(lines, first):
         if len(line) > LONGEST_LINE:
-            raise Problem(
-                "too-large", f"JSONL, line {number}: longer than {LONGEST_LINE} bytes", index=number - 1
-            )
+            detail = f"JSONL, line {number}: longer than {LONGEST_LINE} bytes"
+            raise Problem("too-large", detail, index=number - 1)
 
 
 @dataclass(slots=True)
@@ -300,17 +295,14 @@ class ValuesRead:
         self.kind = self.kind or KINDS[type(values[0])]
         if kinds != {self.kind}:
             at = next(at for at, value in enumerate(values) if KINDS[type(value)] != self.kind)
-            raise fault(
-                MixedTypes,
-                self.what,
+            words = (
                 f"row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
-                "kind, and leave out rows that have no value",
-                start + at,
+                "kind, and leave out rows that have no value"
             )
+            raise fault(MixedTypes, self.what, words, start + at)
         if self.kind == KINDS[dict]:
-            raise fault(
-                "wrong-type", self.what, f"row {start} is an object; need numbers, text or booleans", start
-            )
+            detail = f"row {start} is an object; need numbers, text or booleans"
+            raise fault("wrong-type", self.what, detail, start)
         self.parts.append(self._typed(values, start))
 
     def end(self, size: int) -> None:
@@ -327,12 +319,8 @@ class ValuesRead:
     def values(self, rows_allowed: bool = False) -> Values:
         """All rows; a value may be a list of numbers where that is allowed."""
         if self.kind == KINDS[list] and not rows_allowed:
-            raise fault(
-                "wrong-type",
-                self.what,
-                "row 0 is a list; need numbers, text or booleans, a column for each number",
-                0,
-            )
+            detail = "row 0 is a list; need numbers, text or booleans, a column for each number"
+            raise fault("wrong-type", self.what, detail, 0)
         if len(self.parts) == 1:
             return self.parts[0]
         if not self.parts:
@@ -354,14 +342,10 @@ class ValuesRead:
     def _labels(self, values: list[str], start: int) -> Labels:
         places = {text: place for place, text in enumerate(dict.fromkeys(values))}
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
-        half = labels.first(np.array([HALF.search(text) is not None for text in places], dtype=np.bool_))
+        half = labels.first(HALF.search(text) is not None for text in places)
         if half is not None:
-            raise fault(
-                "malformed-body",
-                self.what,
-                f"row {start + half} holds half of a surrogate pair",
-                start + half,
-            )
+            detail = f"row {start + half} holds half of a surrogate pair"
+            raise fault("malformed-body", self.what, detail, start + half)
         return labels
 
     def _in_rows(self, values: list[list[object]], start: int) -> NDArray[np.generic]:
@@ -369,17 +353,12 @@ class ValuesRead:
         wide = first.shape[1] if isinstance(first, np.ndarray) else len(values[0])
         for row, value in enumerate(values, start):
             if len(value) != wide:
-                raise fault(
-                    RaggedRows, self.what, f"row {row} has {len(value)} values, row 0 has {wide}", row
-                )
+                words = f"row {row} has {len(value)} values, row 0 has {wide}"
+                raise fault(RaggedRows, self.what, words, row)
             odd = set(map(type, value)) - {int, float}
             if odd:
-                raise fault(
-                    "wrong-type",
-                    self.what,
-                    f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
-                    row,
-                )
+                detail = f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers"
+                raise fault("wrong-type", self.what, detail, row)
         return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
             len(values), wide
         )

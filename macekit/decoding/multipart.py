@@ -13,23 +13,13 @@ from contextlib import contextmanager
 
 from estimators import MaceError
 from estimators.python.dataclass import dataclass, replace
-from macekit import decoding
+from macekit import decoding, formats
 from macekit.call import FORM_DATA, Body, Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, join_sides
-from macekit.formats import (
-    ALIASES,
-    HEAD,
-    READERS,
-    encoding_of,
-    format_named,
-    format_of,
-    holds_pickle,
-    media_type_of,
-)
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.text import did_you_mean
 
@@ -109,11 +99,8 @@ def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
     """Each file a query, called like its part."""
     label_options = {name for name, _ in call.query} & {"group", "cluster"}
     if label_options:
-        raise Problem(
-            "bad-option",
-            "labels of rows are not read of several files; send one table",
-            field=min(label_options),
-        )
+        detail = "labels of rows are not read of several files; send one table"
+        raise Problem("bad-option", detail, field=min(label_options))
     single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
 
     def each() -> Iterator[tuple[str, DecodedBody]]:
@@ -139,9 +126,8 @@ def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tup
         elif part.name in files:
             raise Problem("bad-option", "a part is given twice; every file needs a name of its own")
         elif part.name not in names and not row.several:
-            raise Problem(
-                "unknown-field", f"a part with a file is not known; {did_you_mean(part.name, names)}"
-            )
+            detail = f"a part with a file is not known; {did_you_mean(part.name, names)}"
+            raise Problem("unknown-field", detail)
         else:
             files[part.name] = part
     options(replace(call, query=(*call.query, *fields)))  # refuses what is given twice
@@ -176,14 +162,19 @@ def files_in(call: Call, body: memoryview) -> Iterator[tuple[str, Call, Body]]:
 
 def _about(call: Call, part: Part) -> Call:
     """The call about one part alone: how it is written."""
-    head, path = bytes(part.content[:HEAD]), part.file or ""
-    if holds_pickle(path, head):
+    head, path = bytes(part.content[: formats.HEAD]), part.file or ""
+    if formats.holds_pickle(path, head):
         raise pickle_problem()
-    form, own_type = format_of(path, head), ALIASES.get(part.media_type, part.media_type)
-    media_type = media_type_of(form, head)
-    if form in TEXTS and format_named(path) is None and own_type in READERS and own_type != FORM_DATA:
+    form, own_type = formats.format_of(path, head), formats.ALIASES.get(part.media_type, part.media_type)
+    media_type = formats.media_type_of(form, head)
+    if (
+        form in TEXTS
+        and formats.format_named(path) is None
+        and own_type in formats.READERS
+        and own_type != FORM_DATA
+    ):
         media_type = own_type
-    return replace(call, media_type=media_type, encoding=encoding_of(head))
+    return replace(call, media_type=media_type, encoding=formats.encoding_of(head))
 
 
 @contextmanager
@@ -204,9 +195,6 @@ def _text(part: Part) -> str:
         raise Problem("bad-option", "an option is not UTF-8; a file has a filename") from None
 
 
-# --- parts --------------------------------------------------------------------------------------------------
-
-
 def parts(body: memoryview) -> Iterator[Part]:
     """The parts one after the other, their bytes where they lie in the body.
 
@@ -223,9 +211,8 @@ def parts(body: memoryview) -> Iterator[Part]:
             raise Problem("out-of-range", f"the body: has more than {MOST_PARTS} parts")
         end = delimiter.search(body, start)
         if end is None:
-            raise Problem(
-                "bad-records", f"{OF_THE_MEDIA_TYPE}it ends before its last boundary: it was cut off"
-            )
+            detail = f"{OF_THE_MEDIA_TYPE}it ends before its last boundary: it was cut off"
+            raise Problem("bad-records", detail)
         yield _part(body[start : end.start()])
         if end[1] == b"--":
             return
@@ -246,9 +233,8 @@ def _part(data: memoryview) -> Part:
     if disposition is None or disposition.content_disposition != "form-data" or not name:
         raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no name in its Content-Disposition")
     if "content-transfer-encoding" in headers:
-        raise Problem(
-            "bad-records", f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
-        )
+        detail = f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
+        raise Problem("bad-records", detail)
     own_type = headers["content-type"]
     media_type = own_type.content_type if own_type is not None else ""
     return Part(str(name), disposition.params.get("filename"), media_type, data[len(head) + 4 :])

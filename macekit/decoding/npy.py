@@ -122,9 +122,8 @@ class Npy(Format):
         header = _header_of_sides(source.read)
         layout = None if header.is_plain else _roles(header, call)
         if not isinstance(layout, Roles):
-            raise Problem(
-                "dimension-mismatch", "an array of one dimension is no table of scores and membership"
-            )
+            detail = "an array of one dimension is no table of scores and membership"
+            raise Problem("dimension-mismatch", detail)
         for start, part in _parts(header, source, call.expanded_limit):
             yield _table(part, layout, start), layout
 
@@ -163,9 +162,8 @@ def header_of(take: Callable[[int], bytes]) -> Header:
     """Any header, read as a literal and nothing else."""
     head = take(8)
     if head[:2] == b"PK":
-        raise Problem(
-            "unsupported-media-type", "this is an NPZ archive; send it as application/x-npz, or as .npz"
-        )
+        detail = "this is an NPZ archive; send it as application/x-npz, or as .npz"
+        raise Problem("unsupported-media-type", detail)
     if len(head) < 8:
         raise Problem("incomplete-body", "the NPY header ended before it was complete")
     if head[:6] != MAGIC or head[6] not in (1, 2, 3):
@@ -184,7 +182,10 @@ def header_of(take: Callable[[int], bytes]) -> Header:
     complete = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
     if not complete or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise Problem("malformed-body", "the NPY header is not one")
-    _require_usable(kind)
+    if kind.hasobject:
+        raise pickle_problem("the array holds Python objects, so it is a pickle, which")
+    if kind.itemsize == 0 or kind.subdtype is not None:
+        raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
     return Header(kind, shape, fortran)
 
 
@@ -193,13 +194,6 @@ def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
     if len(data) < size:
         raise Problem("incomplete-body", "the NPY header ended before it was complete")
     return data
-
-
-def _require_usable(kind: np.dtype[Any]) -> None:
-    if kind.hasobject:
-        raise pickle_problem("the array holds Python objects, so it is a pickle, which")
-    if kind.itemsize == 0 or kind.subdtype is not None:
-        raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
 
 
 def _require_sides(header: Header) -> None:
@@ -217,18 +211,16 @@ def _require_sides(header: Header) -> None:
 def array_of(header: Header, data: memoryview) -> NDArray[Any]:
     """The array over the bytes as they lie."""
     if len(data) < header.size:
-        raise Problem(
-            "incomplete-body", f"the NPY header announces {header.size} bytes of data, {len(data)} came"
-        )
+        detail = f"the NPY header announces {header.size} bytes of data, {len(data)} came"
+        raise Problem("incomplete-body", detail)
     if len(data) > header.size:
         raise Problem("malformed-body", "something follows the array that the NPY header describes")
     if not header.shape[0]:
         fits = len(header.shape) == 2 and header.shape[1] <= MOST_COLUMNS
         return np.empty((0, header.shape[1]) if fits else 0, header.kind)
     if not header.size and max(header.shape) > MOST_EMPTY:
-        raise Problem(
-            "dimension-mismatch", "the rows of the array are empty; need at least one number in each"
-        )
+        detail = "the rows of the array are empty; need at least one number in each"
+        raise Problem("dimension-mismatch", detail)
     flat = np.frombuffer(data, dtype=header.kind)
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
@@ -239,9 +231,8 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
     row = header.size // n if n else 1
     if header.fortran and len(header.shape) > 1:
         if header.size > limit:
-            raise Problem(
-                "too-large", "columns lie one after another (Fortran order); send the array in C order"
-            )
+            detail = "columns lie one after another (Fortran order); send the array in C order"
+            raise Problem("too-large", detail)
         step = max(n, 1)
     else:
         step = max(1, BLOCK // row)
@@ -249,9 +240,8 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
         rows = min(step, n - start)
         data = source.read(rows * row)
         if len(data) < rows * row:
-            raise Problem(
-                "incomplete-body", f"the NPY header announces {header.size} bytes of data, fewer came"
-            )
+            detail = f"the NPY header announces {header.size} bytes of data, fewer came"
+            raise Problem("incomplete-body", detail)
         yield (
             start,
             array_of(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data)),
@@ -264,9 +254,8 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
     column_option = next((name for name in of_table(call.operation) if name in table_options(call)), None)
     if not wide or (names and wide > 1) or (not names and wide != 2 and column_option):
         need = "one dimension where fields have names, two where columns are chosen"
-        raise Problem(
-            "dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=column_option
-        )
+        detail = f"the array has {wide} dimensions; need {need}"
+        raise Problem("dimension-mismatch", detail, field=column_option)
     array = array_of(header, data)
     if names or column_option:
         layout = choice(names or _numbers(header), call)
@@ -279,11 +268,8 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
 def _roles(header: Header, call: Call) -> TableLayout:
     """Fields go by their names, columns by their numbers with membership last."""
     if first_members(call) is not None:
-        raise Problem(
-            "bad-option",
-            "members: a number of members belongs to an array of one dimension",
-            field=FIRST_MEMBERS,
-        )
+        detail = "members: a number of members belongs to an array of one dimension"
+        raise Problem("bad-option", detail, field=FIRST_MEMBERS)
     if header.kind.names:
         return choice(header.kind.names, call)
     return choice(_numbers(header), call, header.shape[1] - 1)
@@ -292,10 +278,8 @@ def _roles(header: Header, call: Call) -> TableLayout:
 def _numbers(header: Header) -> list[str]:
     """The names of columns that have none, if there can be so many."""
     if header.shape[1] > MOST_COLUMNS:
-        raise Problem(
-            "too-large",
-            f"the array has more than {MOST_COLUMNS} columns; send those in use, or fields with names",
-        )
+        detail = f"the array has more than {MOST_COLUMNS} columns; send those in use, or fields with names"
+        raise Problem("too-large", detail)
     return [str(at) for at in range(header.shape[1])]
 
 
@@ -342,12 +326,11 @@ def _first_members(call: Call, total: int) -> int:
     """How many values are members, as the caller said."""
     text = first_members(call)
     if text is None:
-        raise Problem(
-            "missing-field",
+        detail = (
             "members: an array of one dimension needs members=N in the query string: its first N values are "
-            "members; or give a file for each side",
-            field=FIRST_MEMBERS,
+            "members; or give a file for each side"
         )
+        raise Problem("missing-field", detail, field=FIRST_MEMBERS)
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= total):
         raise Problem("out-of-range", f"members: need a whole number from 0 to {total}", field=FIRST_MEMBERS)
     return int(text)

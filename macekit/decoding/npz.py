@@ -24,7 +24,7 @@ from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns
+from macekit.decoding.format import SIDES, ChooseUnnamed, Column, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import SCORE_NAMES, C, Choose, Fields, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
@@ -33,7 +33,6 @@ from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
-SIDES = ("members", "nonmembers")
 SCORES = "scores"
 """What the array of scores may be called besides."""
 
@@ -90,9 +89,8 @@ class Npz(Format):
         for array in arrays.values():
             values_of(array, 0)  # which refuses text of letters that there are none of
             if array.dtype.kind not in "biufU":
-                raise fault(
-                    "bad-records", "the archive", "an array of this type cannot be used; need numbers or text"
-                )
+                detail = "an array of this type cannot be used; need numbers or text"
+                raise fault("bad-records", "the archive", detail)
         return of_arrays(arrays)
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
@@ -103,9 +101,6 @@ class Npz(Format):
 
 
 FORMAT = Npz()
-
-
-# --- arrays as columns --------------------------------------------------------------------------------------
 
 
 def _names(archive: Archive, call: Call) -> list[str]:
@@ -129,11 +124,8 @@ def _sides(archive: Archive, call: Call) -> tuple[str, str] | None:
     others = ("group", "unit", "cluster", "model") if sides else ()
     other = next((name for name in others if getattr(asked, name) not in (None, ())), None)
     if other is not None:
-        raise fault(
-            "bad-option",
-            other,
-            f"does not go with two sides; save score, member and {other} as arrays of one length",
-        )
+        detail = f"does not go with two sides; save score, member and {other} as arrays of one length"
+        raise fault("bad-option", other, detail)
     return None if sides is None else (sides[0], sides[1])
 
 
@@ -147,18 +139,12 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
     first = layout.positions[0]
     odd = next((at for at in layout.positions if lengths[at] != lengths[first]), None)
     if odd is not None:
-        raise fault(
-            DimensionMismatch,
-            what[odd],
-            f"the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}",
-        )
+        detail = f"the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}"
+        raise fault(DimensionMismatch, what[odd], detail)
     broad = next((at for at, array in arrays.items() if array.ndim > 1 and what[at] != "score"), None)
     if broad is not None:
-        raise fault(
-            DimensionMismatch,
-            what[broad],
-            f"the array has {arrays[broad].ndim} dimensions, need one value a record",
-        )
+        detail = f"the array has {arrays[broad].ndim} dimensions, need one value a record"
+        raise fault(DimensionMismatch, what[broad], detail)
     wide = [at for at, array in arrays.items() if array.ndim == 2 and what[at] == "score"]
     if wide and isinstance(layout, Roles | OneSide) and not getattr(layout, "queries", ()):
         if len(layout.scores) > 1:
@@ -174,23 +160,14 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
 def _columns(array: NDArray[Any], what: str) -> dict[int, Any]:
     """An array as columns by their places: one, or one for each number of a row."""
     if array.ndim not in (1, 2) or array.dtype.names:
-        raise fault(
-            DimensionMismatch,
-            what,
-            f"the array has {array.ndim} dimensions, or fields; need one number a record, or one row",
-        )
+        detail = f"the array has {array.ndim} dimensions, or fields; need one number a record, or one row"
+        raise fault(DimensionMismatch, what, detail)
     if array.ndim == 1:
         return {0: values_of(array, 0)}
     if not 0 < array.shape[1] <= MOST_COLUMNS:
-        raise fault(
-            DimensionMismatch,
-            what,
-            f"the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
-        )
+        detail = f"the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}"
+        raise fault(DimensionMismatch, what, detail)
     return {at: values_of(array[:, at], 0) for at in range(array.shape[1])}
-
-
-# --- the archive --------------------------------------------------------------------------------------------
 
 
 DAMAGED: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
@@ -251,10 +228,8 @@ class Archive:
             header = header_of(stream.read)
             size = entry.file_size - stream.tell()
             if header.size > size:
-                raise Problem(
-                    "incomplete-body",
-                    f"the NPY header of an array announces {header.size} bytes, {size} came",
-                )
+                detail = f"the NPY header of an array announces {header.size} bytes, {size} came"
+                raise Problem("incomplete-body", detail)
             if not header.shape:
                 raise DimensionMismatch("an array has 0 dimensions, need one number a record, or one row")
             if header.size > self.left:
@@ -264,9 +239,8 @@ class Archive:
             while piece := stream.read(PIECE):
                 data += piece
                 if len(data) > header.size:
-                    raise Problem(
-                        "malformed-body", "something follows the array that the NPY header describes"
-                    )
+                    words = "something follows the array that the NPY header describes"
+                    raise Problem("malformed-body", words)
             return array_of(header, memoryview(data))
 
 
@@ -276,10 +250,8 @@ def _entries(file: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     if any(entry.filename.endswith(".pkl") for entry in entries):
         raise pickle_problem()
     if not entries:
-        raise Problem(
-            "incomplete-body",
-            f"the {NAME} archive is empty; need members and nonmembers, or score and member",
-        )
+        detail = f"the {NAME} archive is empty; need members and nonmembers, or score and member"
+        raise Problem("incomplete-body", detail)
     if len(entries) > MOST_ARRAYS:
         raise Problem("out-of-range", f"the archive has {len(entries)} entries, at most {MOST_ARRAYS}")
     for place, entry in enumerate(entries):
@@ -295,10 +267,8 @@ def _entries(file: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
                 f"({SPREADSHEET})",
             )
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
-            raise Problem(
-                "malformed-body",
-                f"{NAME}: entry {place} is encrypted, or compressed as numpy.savez never does",
-            )
+            detail = f"{NAME}: entry {place} is encrypted, or compressed as numpy.savez never does"
+            raise Problem("malformed-body", detail)
     names = {entry.filename.removesuffix(NPY): entry for entry in entries}
     if len(names) < len(entries):
         raise Problem("malformed-body", f"{NAME}: two arrays have the same name")

@@ -35,7 +35,8 @@ class Parquet(Typed):
         paths = _paths(file, layout)
         rows = max(1, min(MOST_ROWS, enough or MOST_ROWS, limit // (8 * max(1, len(paths)))))
         with refusals(NAME):
-            if _nested(file, layout) and 8 * _values(body, paths) > limit:
+            nested = any(pa.types.is_nested(file.schema_arrow.types[at]) for at in layout.positions)
+            if nested and 8 * _values(body, paths) > limit:  # lists, each of which may expand to any length
                 raise _too_large(limit)
             parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
         batches, size = [], 0
@@ -118,13 +119,6 @@ def _too_large(limit: int) -> Problem:
     return Problem("too-large", f"the columns in use expand to more than {limit} bytes")
 
 
-def _nested(file: Any, layout: Layout) -> bool:
-    """Whether a column in use holds lists, each of which may expand to any length."""
-    import pyarrow as pa
-
-    return any(pa.types.is_nested(file.schema_arrow.types[at]) for at in layout.positions)
-
-
 def _values(body: memoryview, names: Sequence[str]) -> int:
     """How many values the columns in use hold; one of lists holds more than there are rows."""
     return sum(
@@ -148,7 +142,6 @@ def _in_order(table: Any, file: Any, layout: Layout) -> Any:
         return table.select(paths)
 
 
-# --- footer -------------------------------------------------------------------------------------------------
 # How many values the columns of a file hold, read without Arrow, whose own reader of this number ends the process where
 # the footer contradicts itself elsewhere. The footer is a struct of Thrift's compact protocol: fields by their number,
 # each of which says its type, so that others can be passed over.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -44,8 +45,6 @@ NUMBERS_ONLY = (
 
 MOST_UNNAMED = 8
 """Columns that nobody named and that are looked at."""
-
-T = TypeVar("T")
 
 
 class Layout(ABC):
@@ -136,12 +135,11 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
     if scores:
         return OneSide(tuple(find(names, name, "score") for name in scores))
     if len(names) > 1 and set(MEMBER_NAMES) & {name.lower() for name in names}:
-        raise fault(
-            "bad-option",
-            "score",
+        detail = (
             "a column says who is a member, and this is the table of one side; if it holds both, give it alone, else "
-            "name its scores with score=NAME",
+            "name its scores with score=NAME"
         )
+        raise fault("bad-option", "score", detail)
     return OneSide(tuple(_usual_scores(names, [], False)))
 
 
@@ -191,9 +189,8 @@ def _require_distinct(roles: Iterable[tuple[str, int]]) -> None:
     for role, at in roles:
         if at in role_of:
             what = f"{role_of[at]}, {role}"
-            raise Problem(
-                "bad-option", f"{what}: one column is named for two of them; leave one out, or name another"
-            )
+            detail = f"{what}: one column is named for two of them; leave one out, or name another"
+            raise Problem("bad-option", detail)
         role_of[at] = role
 
 
@@ -246,7 +243,9 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     """
     lower = [name.lower() for name in names]
     group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
-    member = _clear(lambda: _usual_member(names))
+    member = None
+    with suppress(Problem):
+        member = _usual_member(names)
     others = [place for place in (member, group) if place is not None]
     truths, ids = truth_columns(names), _ids(names)
     suggested = partial(
@@ -262,51 +261,38 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     return suggested(None, reason=several if free else NUMBERS_ONLY)
 
 
-def _clear(look: Callable[[], T]) -> T | None:
-    try:
-        return look()
-    except Problem:
-        return None
-
-
 def find(names: Sequence[str], name: str, role: str) -> int:
     """The place of the one column of this name."""
     places = [at for at, each in enumerate(names) if each == name]
     if not places:
         raise unknown_column(role, name, names)
     if len(places) > 1:
-        raise fault(
-            "bad-option", role, f"columns {places[0]} and {places[1]} both have this name; give each its own"
-        )
+        detail = f"columns {places[0]} and {places[1]} both have this name; give each its own"
+        raise fault("bad-option", role, detail)
     return places[0]
 
 
 def _usual_member(names: Sequence[str]) -> int:
     lower = [name.lower() for name in names]
     if {"members", "nonmembers"} <= set(lower) and MEMBER_NAMES[0] not in lower:
-        raise fault(
-            "missing-field",
-            "member",
+        detail = (
             "columns are called members and nonmembers; if each holds the scores of a side, say so with "
-            "members_column=NAME and nonmembers_column=NAME, else name the one of membership with member=NAME",
+            "members_column=NAME and nonmembers_column=NAME, else name the one of membership with member=NAME"
         )
+        raise fault("missing-field", "member", detail)
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
-            raise fault(
-                "bad-option",
-                "member",
-                f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
-            )
+            words = f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME"
+            raise fault("bad-option", "member", words)
         if places:
             return places[0]
     if CLASS_LABEL in lower:
-        raise fault(
-            "missing-field",
-            "member",
+        detail = (
             f"no column is called {', '.join(MEMBER_NAMES)}; "
-            f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
+            f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}"
         )
+        raise fault("missing-field", "member", detail)
     which = f"say with member=NAME which of the {len(names)} columns tells members from nonmembers"
     if len(names) < 2:
         which = "need one, beside that of scores; in CSV a comma, a semicolon or a tab stands between columns"
@@ -354,11 +340,6 @@ def _ids(names: Sequence[str]) -> list[int]:
         for at, name in enumerate(names)
         if (low := name.strip().lower()) in ID_NAMES or low.endswith("_id")
     ]
-
-
-# --- fields -------------------------------------------------------------------------------------------------
-# Which columns of a table are which array of a question: named by the array's own name, or all that there
-# are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,9 +424,8 @@ def fields(names: Sequence[str], call: Call) -> Fields:
         arrays = {main: _usual(names, call.operation, main)}
     places = [place for each in arrays.values() for place in each]
     if len(set(places)) < len(places):
-        raise Problem(
-            "bad-option", f"{', '.join(options)}: one column is named twice", field=next(iter(options))
-        )
+        detail = f"{', '.join(options)}: one column is named twice"
+        raise Problem("bad-option", detail, field=next(iter(options)))
     return Fields(arrays)
 
 
@@ -453,6 +433,5 @@ def _usual(names: Sequence[str], operation: str, main: str) -> tuple[int, ...]:
     """All columns, if they may be rows of numbers; else the only one."""
     if "rows" in kinds(operation, main) or len(names) == 1:
         return tuple(range(len(names)))
-    raise fault(
-        "missing-field", COLUMN, f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
-    )
+    detail = f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
+    raise fault("missing-field", COLUMN, detail)

@@ -139,11 +139,8 @@ def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
     sizes = [int(np.flatnonzero(each)[-1]) + 1 if each.any() else 0 for each in filled]
     if all(size < len(each) for size, each in zip(sizes, filled, strict=True)):
         row = len(filled[0]) - 1
-        raise Problem(
-            "bad-records",
-            f"{', '.join(WIDE)}: row {row} is missing in both; only one may end in blanks",
-            index=row,
-        )
+        detail = f"{', '.join(WIDE)}: row {row} is missing in both; only one may end in blanks"
+        raise Problem("bad-records", detail, index=row)
     return sizes
 
 
@@ -187,13 +184,11 @@ def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_
         if value is not None and value.strip().lower() in VALIDATION
         else f"is none of {PAIRS}"
     )
-    raise fault(
-        "bad-records",
-        "member",
+    detail = (
         f"row {row} {reason}; "
-        "if the column has two other values, name that of members with member=COLUMN=VALUE",
-        row,
+        "if the column has two other values, name that of members with member=COLUMN=VALUE"
     )
+    raise fault("bad-records", "member", detail, row)
 
 
 def _require_two_parts(column: Labels, words: list[str | None], values: set[str]) -> None:
@@ -203,12 +198,11 @@ def _require_two_parts(column: Labels, words: list[str | None], values: set[str]
         counts = np.bincount(column.codes, minlength=len(words))
         values.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
     if len(values) > 2:
-        raise fault(
-            "bad-records",
-            "member",
+        detail = (
             f"the column holds {len(values)} parts of a data set ({', '.join(sorted(values))}); "
-            "keep the rows of two of them",
+            "keep the rows of two of them"
         )
+        raise fault("bad-records", "member", detail)
 
 
 def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDArray[np.bool_]:
@@ -218,17 +212,14 @@ def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDAr
         column = Labels(codes.reshape(-1), [str(each).lower() for each in values.tolist()])
         value = value.lower()
     texts = [text.strip() if text is not None else "" for text in column.texts]
-    missing = column.first(np.array([not text for text in texts], dtype=np.bool_))
+    missing = column.first(not text for text in texts)
     if missing is not None:
         raise absent("member", start + missing)
     counts = np.bincount(column.codes, minlength=len(texts))
     present = {text for text, count in zip(texts, counts, strict=True) if count}
     if len(present | before) > 2:
-        raise fault(
-            "bad-records",
-            "member",
-            "the column has more than two values; keep the rows of members and of one kind of nonmembers",
-        )
+        detail = "the column has more than two values; keep the rows of members and of one kind of nonmembers"
+        raise fault("bad-records", "member", detail)
     before |= present
     matches = np.array([_same(text, value) for text in texts], dtype=np.bool_)
     return matches[column.codes] if texts else np.zeros(0, np.bool_)
@@ -260,9 +251,8 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
     if odd is not None:
         raise fault(DimensionMismatch, what, f"one column has {len(odd)} values, another {len(columns[0])}")
     if 8 * len(columns) * len(columns[0]) > limit:
-        raise Problem(
-            "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
-        )
+        detail = f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
+        raise Problem("too-large", detail)
     return np.column_stack([_floats(column, what, table.start) for column in columns])
 
 
@@ -297,7 +287,6 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
     return column
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
 # The arrays that a question of theory is asked of, checked: numbers of 64 bits, in rows or not, or a list
 # of text.
 

@@ -35,11 +35,8 @@ class Entry(NamedTuple):
 
 def texts_needed() -> Problem:
     """What is said where only texts will do."""
-    return Problem(
-        "unsupported-media-type",
-        "texts are needed: JSON lines, a JSON document, NPY or NPZ",
-        field="Content-Type",
-    )
+    detail = "texts are needed: JSON lines, a JSON document, NPY or NPZ"
+    return Problem("unsupported-media-type", detail, field="Content-Type")
 
 
 def of_document(document: object) -> Iterator[Entry]:
@@ -67,16 +64,12 @@ def of_arrays(arrays: Arrays) -> Iterator[Entry]:
         }
         count = len(arrays[LENGTHS])
     else:
-        raise fault(
-            "dimension-mismatch",
-            LOGPROBS,
-            "need a row for each text, padded with NaN; or all tokens in one dimension, and lengths",
-        )
+        detail = "need a row for each text, padded with NaN; or all tokens in one dimension, and lengths"
+        raise fault("dimension-mismatch", LOGPROBS, detail)
     fields = {name: array for name, array in arrays.items() if name not in (*lists, LENGTHS)}
     if any(len(each) != count for each in (*fields.values(), *lists.values())):
-        raise fault(
-            "dimension-mismatch", LOGPROBS, f"there are {count} texts, and an array of another length"
-        )
+        words = f"there are {count} texts, and an array of another length"
+        raise fault("dimension-mismatch", LOGPROBS, words)
     for row in range(count):
         value = {name: array[row].tolist() for name, array in fields.items()}
         value |= {name: _without_padding(each[row]) for name, each in lists.items()}
@@ -91,11 +84,8 @@ def _cut(array: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
         or (lengths < 0).any()
         or lengths.sum() != len(array)
     ):
-        raise fault(
-            "dimension-mismatch",
-            LENGTHS,
-            f"need a whole number for each text, {len(array)} in all, as {LOGPROBS} has tokens",
-        )
+        detail = f"need a whole number for each text, {len(array)} in all, as {LOGPROBS} has tokens"
+        raise fault("dimension-mismatch", LENGTHS, detail)
     return np.split(array, np.cumsum(lengths.astype(np.int64))[:-1])
 
 

@@ -38,10 +38,9 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
             return labels(pc.cast(column, pa.large_string()) if types.is_string_view(kind) else column)
         if types.is_decimal(kind):
             return _of_decimals(column)
-        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if types.is_null(kind):
             return np.empty(0)
-        values: NDArray[np.generic] = as_numpy(whole)
+        values: NDArray[np.generic] = as_numpy(column)
         return values
 
 
@@ -128,8 +127,7 @@ def _of_decimals(column: pa.Array | pa.ChunkedArray) -> NDArray[np.generic]:
                 continue
     if pa.types.is_decimal(column.type):
         return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    values: NDArray[np.generic] = as_numpy(whole)
+    values: NDArray[np.generic] = as_numpy(column)
     return values
 
 

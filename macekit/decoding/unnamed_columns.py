@@ -18,9 +18,9 @@ from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody, Sample
-from macekit.decoding.columns import as_numpy, refusals
+from macekit.decoding.columns import refusals
 from macekit.decoding.roles import MEMBER_NAMES, Choose, UnnamedColumns, choice, unnamed_columns
-from macekit.decoding.typed import inner_type
+from macekit.decoding.typed import inner_type, labels
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -95,9 +95,6 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
     return Scores.of(sides[0], sides[1], "continuous")
 
 
-# --- reading ------------------------------------------------------------------------------------------------
-
-
 def chosen_for(call: Call) -> Choose[UnnamedColumns]:
     """Which columns to look at, if there are any."""
 
@@ -121,7 +118,6 @@ def first_lines(body: memoryview) -> memoryview:
 def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
     """Columns of text or of whole numbers, without a gap, as numbers of their values."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     columns: dict[str, ArrayLike] = {}
     with refusals("table"):
@@ -132,8 +128,7 @@ def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if column.null_count or not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
                 continue
-            codes = pc.dictionary_encode(column).combine_chunks()
-            codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-            if not text or not any(not each.strip() for each in codes.dictionary.to_pylist()):
-                columns[name] = as_numpy(codes.indices)
+            distinct = labels(column)
+            if not text or all(each and each.strip() for each in distinct.texts):
+                columns[name] = distinct.codes
     return columns

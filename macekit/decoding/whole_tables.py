@@ -19,7 +19,7 @@ from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, INFINITE, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
-from macekit.decoding.typed import is_text
+from macekit.decoding.typed import is_text, labels
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.query_string import WHOLE as TABLE
 
@@ -48,12 +48,11 @@ def of_one_table(call: Call, columns: Columns) -> DecodedBody:
     of_table = table_options(call).get(TABLE)
     name = TABLE if of_table is None else str(of_table)
     if name not in columns:
-        raise fault(
-            "missing-field",
-            TABLE,
+        detail = (
             f"no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
-            f"says of each row whether it is of {', '.join(tables)}",
+            f"says of each row whether it is of {', '.join(tables)}"
         )
+        raise fault("missing-field", TABLE, detail)
     return DecodedBody(options=options(call), textual=True, tables=_parts(columns, name, tables))
 
 
@@ -66,13 +65,9 @@ def all_columns(names: Sequence[str]) -> AllColumns:
             raise Problem("bad-records", f"column {place} has no name; give every column one", index=place)
     if len(set(names)) < len(names):
         twice = next(place for place, name in enumerate(names) if name in names[:place])
-        raise Problem(
-            "bad-records", f"column {twice} has the name of another; give every column its own", index=twice
-        )
+        detail = f"column {twice} has the name of another; give every column its own"
+        raise Problem("bad-records", detail, index=twice)
     return AllColumns(tuple(names))
-
-
-# --- several tables -----------------------------------------------------------------------------------------
 
 
 def columns_of_json(table: str, columns: object) -> Columns:
@@ -86,12 +81,8 @@ def columns_of_json(table: str, columns: object) -> Columns:
             raise fault("wrong-type", table, f"column {place} is no list", place)
         odd = next((row for row, value in enumerate(column) if isinstance(value, list | dict)), None)
         if odd is not None:
-            raise fault(
-                "wrong-type",
-                table,
-                f"column {place} holds a list or an object in row {odd}; need a value in each",
-                odd,
-            )
+            detail = f"column {place} holds a list or an object in row {odd}; need a value in each"
+            raise fault("wrong-type", table, detail, odd)
         texts = [value for value in column if isinstance(value, str)]
         if texts:
             require_text(texts, f"{table}: column {place}")
@@ -101,7 +92,7 @@ def columns_of_json(table: str, columns: object) -> Columns:
 
 def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Columns]:
     """The rows of each table."""
-    words = [None if word is None else str(word).strip().lower() for word in _as_list(columns[name])]
+    words = [None if word is None else str(word).strip().lower() for word in as_list(columns[name])]
     table_of = {word: each for each in tables for word in (each, each.removesuffix("s"))}
     table_of |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
     odd = next((row for row, word in enumerate(words) if word not in table_of), None)
@@ -120,7 +111,8 @@ def _rows(column: Column, rows: NDArray[np.int64]) -> Column:
     return [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
 
 
-def _as_list(column: Column) -> list[object]:
+def as_list(column: Column) -> list[object]:
+    """Python's own values."""
     return column if isinstance(column, list) else column.tolist()
 
 
@@ -140,14 +132,8 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
         if len(set(sizes.values())) > 1:
             first, *others = sizes
             odd = next(column for column in others if sizes[column] != sizes[first])
-            raise fault(
-                "dimension-mismatch",
-                name,
-                f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
-            )
-
-
-# --- one column ---------------------------------------------------------------------------------------------
+            detail = f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}"
+            raise fault("dimension-mismatch", name, detail)
 
 
 def of_texts(column: pa.ChunkedArray) -> Column:
@@ -156,10 +142,8 @@ def of_texts(column: pa.ChunkedArray) -> Column:
     import pyarrow.compute as pc
 
     with refusals("CSV"):
-        codes = pc.dictionary_encode(pc.utf8_trim_whitespace(column.cast(pa.string()))).combine_chunks()
-    codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-    texts: list[str] = codes.dictionary.to_pylist()
-    places = as_numpy(codes.indices)
+        distinct = labels(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    texts, places = cast("list[str]", distinct.texts), distinct.codes
     present = [text for text in texts if text.lower() not in MISSING - INFINITE]
     if present and all(_is_number(text) for text in present):
         if all(WHOLE.fullmatch(text) for text in present):
@@ -213,8 +197,5 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
             return list(texts)
     runs = "run-end encoded values (decode them)" if types.is_run_end_encoded(kind) else "nested values"
     got = runs if types.is_nested(kind) else "times" if types.is_temporal(kind) else "another type"
-    raise Problem(
-        "wrong-type",
-        f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file",
-        index=place,
-    )
+    detail = f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file"
+    raise Problem("wrong-type", detail, index=place)

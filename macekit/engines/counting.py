@@ -243,7 +243,7 @@ def write_risks(
 
     from macekit.client.tables import query as query_of
     from macekit.operations.encode import json_bytes
-    from macekit.problems import Problem
+    from macekit.problems import fault
     from macekit.sources.risks import SUFFIXES
     from macekit.sources.risks import write_risks as write
     from macekit.sources.shards import are_paths, shards_of
@@ -251,10 +251,10 @@ def write_risks(
     with as_mace_problems():
         suffix = os.path.splitext(path)[1].lower()
         if suffix not in SUFFIXES:
-            raise Problem("bad-option", f"path: need a name that ends in {', '.join(SUFFIXES)}", field="path")
+            raise fault("bad-option", "path", f"need a name that ends in {', '.join(SUFFIXES)}")
         paths = [source] if isinstance(source, str | os.PathLike) else source
         if not isinstance(paths, list | tuple) or not are_paths(paths):
-            raise Problem("wrong-type", "source: need files, which are read twice", field="source")
+            raise fault("wrong-type", "source", "need files, which are read twice")
         named = {role: name for role, name in (("score", score), ("member", member)) if name is not None}
         beside = f"{os.fspath(path)}.part"
         try:
@@ -333,9 +333,8 @@ def _arrow(batch: Any) -> pa.Table:
         names, of = columns_of(batch)
         return pa.table([_column(of(place)) for place in range(len(names))], names=names)
     if not is_table(batch) and not hasattr(batch, "__arrow_c_array__"):
-        raise Problem(
-            "wrong-type", f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
-        )
+        detail = f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
+        raise Problem("wrong-type", detail)
     return pa.table(batch)
 
 

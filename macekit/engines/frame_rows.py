@@ -27,22 +27,12 @@ from estimators.statement import Caution
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns_read import ColumnRecorder
-from macekit.engines.frames import (
-    Expr,
-    Frame,
-    FrameTable,
-    ScoreColumn,
-    Sides,
-    as_number,
-    integers_of,
-    narwhals,
-)
+from macekit.engines import frames
 from macekit.problems import fault
 from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, changed
 
 Integers = NDArray[np.int64]
 
-# --- clusters -----------------------------------------------------------------------------------------------
 # Counted there by cluster, cell and side, and rows again here.
 
 MOST_ROWS = 10**7
@@ -62,20 +52,19 @@ class ClusterRows:
     doubts: tuple[Caution, ...]
 
 
-def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
+def rows_by_cluster(frame: frames.Frame, call: Call, on_grid: bool) -> ClusterRows:
     """All that a question with ``cluster`` needs of a frame's rows, in an order that is not the engine's."""
-    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
+    table, recorder = frames.FrameTable.of(frame, call), ColumnRecorder()
     (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
     labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
     column = table.column(place, on_grid, [at for _, at in labelled])
     sides = table.sides(column, recorder)
     if sum(sides.sizes) > MOST_ROWS:
-        raise fault(
-            "too-large",
-            "cluster",
+        detail = (
             f"{sum(sides.sizes)} rows; of a frame of {frame.engine} clusters may have at most "
-            f"{MOST_ROWS} in all: take some of the clusters at random, with all their rows",
+            f"{MOST_ROWS} in all: take some of the clusters at random, with all their rows"
         )
+        raise fault("too-large", "cluster", detail)
     cells = column.cells(sides)
     part = cells.part
     labels = [cells.labels_of(i, role) for i, (role, _) in enumerate(labelled)]
@@ -95,7 +84,6 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     )
 
 
-# --- vectors ------------------------------------------------------------------------------------------------
 # Vectors of a frame that computes for itself: a pilot of its rows chooses boxes, and the frame counts them.
 #
 # Four queries: whether all rows can be used, some rows of either side, and how many of all rows fall into each box. The
@@ -106,14 +94,14 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
 class FrameVectors:
     """Columns of a frame that are a vector together, who is a member, and the columns that were read."""
 
-    columns: tuple[ScoreColumn, ...]
-    sides: Sides
+    columns: tuple[frames.ScoreColumn, ...]
+    sides: frames.Sides
     read: tuple[ColumnRead, ...]
 
     @classmethod
-    def of(cls, frame: Frame, call: Call) -> FrameVectors:
+    def of(cls, frame: frames.Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        table, recorder = FrameTable.of(frame, call), ColumnRecorder()
+        table, recorder = frames.FrameTable.of(frame, call), ColumnRecorder()
         columns = tuple(table.column(place, True) for place in table.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
@@ -122,7 +110,7 @@ class FrameVectors:
         return cls(columns, sides, (*read, *recorder.columns()))
 
     @property
-    def inside(self) -> Expr:
+    def inside(self) -> frames.Expr:
         """Whether a row is a member's."""
         return self.columns[0].is_member(self.sides.members)
 
@@ -143,15 +131,15 @@ class FrameVectors:
 
     def count(self, boxes: Boxes) -> Integers:
         """Members, and nonmembers, in each box."""
-        nw, first = narwhals(), self.columns[0]
+        nw, first = frames.narwhals(), self.columns[0]
         keyed = first.lazy.select(
-            box_of(self.columns, boxes).alias("key"), as_number(self.inside).alias("members")
+            box_of(self.columns, boxes).alias("key"), frames.as_number(self.inside).alias("members")
         )
         answer = first.collect(keyed.group_by("key").agg(nw.col("members").sum(), nw.len().alias("n")))
         counts = np.zeros((2, boxes.size), dtype=np.int64)
-        at = integers_of(answer["key"]).astype(np.int64)
-        np.add.at(counts[0], at, integers_of(answer["members"]).astype(np.int64))
-        np.add.at(counts[1], at, integers_of(answer["n"]).astype(np.int64))
+        at = frames.integers_of(answer["key"]).astype(np.int64)
+        np.add.at(counts[0], at, frames.integers_of(answer["members"]).astype(np.int64))
+        np.add.at(counts[1], at, frames.integers_of(answer["n"]).astype(np.int64))
         counts[1] -= counts[0]
         return counts
 
@@ -166,7 +154,7 @@ class FrameVectors:
         return counts[0], counts[1]
 
 
-def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCounts:
+def counts_of_frame(frame: frames.Frame, call: Call, about: VectorQuestion) -> VectorCounts:
     """The counts of a frame's vectors, computed where it lies."""
     vectors = FrameVectors.of(frame, call)
     pilot = vectors.pilot(about.seed)
@@ -179,25 +167,24 @@ def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCo
     return VectorCounts(by_box, (about_boxes(pilot, "first"), *pilot.doubts), vectors.read)
 
 
-def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:
+def _learners(target: LearnedTarget, frame: frames.Frame) -> Sequence[Learner]:
     """Those whose score the engine can compute."""
     if target.learners == DEFAULT_LEARNERS:
         return IN_ENGINES
     names = {learner.name: learner for learner in IN_ENGINES}
     odd = next((each.name for each in target.learners if each.name not in names), None)
     if odd is not None:
-        raise fault(
-            "bad-option",
-            "estimator.learners",
+        detail = (
             f"a frame of {frame.engine} is scored by {' and '.join(names)} alone, for it cannot "
-            f"compute {odd}; remove that, or give the records",
+            f"compute {odd}; remove that, or give the records"
         )
+        raise fault("bad-option", "estimator.learners", detail)
     return tuple(names[each.name] for each in target.learners)
 
 
-def box_of(columns: Sequence[ScoreColumn], boxes: Boxes, node: int = 0) -> Expr:
+def box_of(columns: Sequence[frames.ScoreColumn], boxes: Boxes, node: int = 0) -> frames.Expr:
     """The box of a row, by comparisons alone."""
-    nw = narwhals()
+    nw = frames.narwhals()
     if node >= len(boxes.cuts):
         return nw.lit(node - len(boxes.cuts))
     low = box_of(columns, boxes, 2 * node + 1)

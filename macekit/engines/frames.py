@@ -16,7 +16,7 @@ import numpy as np
 
 from estimators import MaceError
 from estimators.arrays import Integers
-from estimators.errors import InputError, NotFinite, TooFewRecords
+from estimators.errors import InputError, NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
@@ -25,7 +25,7 @@ from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.octaves import LEAST_OCTAVE, OCTAVE_BITS
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
-from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
+from estimators.sample.scores import require_enough, require_no_spelled_number
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels
@@ -89,10 +89,8 @@ def narwhals() -> Any:
     try:
         import narwhals
     except ModuleNotFoundError:
-        raise Problem(
-            "not-installed",
-            "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with macekit",
-        ) from None
+        detail = "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with macekit"
+        raise Problem("not-installed", detail) from None
     return narwhals
 
 
@@ -190,9 +188,8 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
     try:
         import ibis
     except ModuleNotFoundError:
-        raise Problem(
-            "not-installed", "the words of a database need Ibis: pip install ibis-framework"
-        ) from None
+        detail = "the words of a database need Ibis: pip install ibis-framework"
+        raise Problem("not-installed", detail) from None
     nw = narwhals()
     name, equals, value = member.partition("=")
     unbound = ibis.table({score: "float64", name: "string" if equals else "boolean"}, name=table)
@@ -336,9 +333,8 @@ class ScoreColumn:
         """Whether a row has a score that can be used."""
         usable = ~narwhals().col(self.score).is_null()
         if self.dtype.is_float():
-            usable = usable & (
-                self.numbers() - self.numbers() == 0
-            )  # what a file's range says leaves NaN out
+            # what a file's range says leaves NaN out
+            usable = usable & (self.numbers() - self.numbers() == 0)
         for column in self.usable_too:
             usable = usable & column.usable
         return usable
@@ -359,9 +355,8 @@ class ScoreColumn:
             if self.on_grid:
                 raise fault(InputError, "score", "got text, a grid needs numbers")
             return "text"
-        raise fault(
-            InputError, "score", f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
-        )
+        detail = f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
+        raise fault(InputError, "score", detail)
 
     def first(self) -> Lazy:
         """The first query: for each membership its rows, those with a score, and how far scores reach."""
@@ -404,9 +399,8 @@ class ScoreColumn:
             return self.numbers() if self.dtype == nw.Boolean else nw.col(self.score)
         numbers = self.floats
         key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
-        if (
-            exponent > 0
-        ):  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+        # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+        if exponent > 0:
             beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
             step = 2.0**exponent
             key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
@@ -452,8 +446,7 @@ class ScoreColumn:
         sizes = np.array([int(n) for n in answer["n"].to_pylist()])
         totals = int(sizes[member].sum()), int(sizes[~member].sum())
         for n, side in zip(totals, ("member", "nonmember"), strict=True):
-            if n < MIN_RECORDS:
-                raise TooFewRecords(f"{side} scores: got {n}, need at least {MIN_RECORDS}", field=f"{side}s")
+            require_enough(n, side)
         text = self.kind == "text"
         low, high = (
             (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
@@ -617,6 +610,5 @@ def speaking_for(frame: Frame) -> Iterator[None]:
         raise
     except Exception as error:
         words = printable(str(error).strip().partition("\n")[0])[:300]
-        raise Problem(
-            "bad-records", f"{frame.engine} cannot count this frame: {type(error).__name__}: {words}"
-        ) from None
+        detail = f"{frame.engine} cannot count this frame: {type(error).__name__}: {words}"
+        raise Problem("bad-records", detail) from None

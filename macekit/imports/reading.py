@@ -141,9 +141,8 @@ def read(call: Call, body: Body, name: str, tool: str | None = None) -> Imported
 def peer_called(name: str) -> Peer:
     """The tool of a name."""
     if name not in BY_NAME:
-        raise fault(
-            UnknownName, "tool", f"{printable(name)} is none of {', '.join(BY_NAME)}{nearest(name, BY_NAME)}"
-        )
+        detail = f"{printable(name)} is none of {', '.join(BY_NAME)}{nearest(name, BY_NAME)}"
+        raise fault(UnknownName, "tool", detail)
     return BY_NAME[name]
 
 
@@ -171,9 +170,6 @@ def refuse_pickle(path: str, tool: str | None = None) -> None:
                     )
                 ),
             )
-
-
-# --- what a file holds --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +237,8 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
     """Why there are no scores to read: another tool's file, a summary, or none of these."""
     other = next((peer for peer in PEERS for _ in _matches(peer, fields)), None)
     if asked is not None and other is not None:
-        return fault(
-            "bad-option", "tool", f"this is {other.title}'s result, not {asked.title}'s; name {other.name}"
-        )
+        detail = f"this is {other.title}'s result, not {asked.title}'s; name {other.name}"
+        return fault("bad-option", "tool", detail)
     peer = max(PEERS, key=lambda each: len(each.marks & fields.names))
     if peer.marks & fields.names and asked in (None, peer):
         there = fields.texts.get(peer.beside)
@@ -254,9 +249,8 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
                 local=f"{peer.title}'s report without the score of each record; what it has of them stands beside it, "
                 f"in {printable(there)}: give that file",
             )
-        return Problem(
-            "bad-records", f"{peer.title}'s summary, without the score of each record: {peer.save}"
-        )
+        detail = f"{peer.title}'s summary, without the score of each record: {peer.save}"
+        return Problem("bad-records", detail)
     held = nearest_first("", sorted(fields.names), 6) or "nothing"
     if asked is not None:
         need = ", or ".join(" and ".join(layout.names) for layout in asked.layouts)
@@ -273,19 +267,13 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
     )
 
 
-# --- scores -------------------------------------------------------------------------------------------------
-
-
 def _scores(peer: Peer, layout: Layout, first: NDArray[Any], second: NDArray[Any]) -> ImportedScores:
     """Checked scores of both sides, and who is a member."""
     if isinstance(layout, Columns):
         scores, member = _numbers(layout.score, first), _membership(layout.member, second)
         if len(scores) != len(member):
-            raise fault(
-                DimensionMismatch,
-                layout.score,
-                f"has {len(scores)} values, {layout.member} has {len(member)}",
-            )
+            detail = f"has {len(scores)} values, {layout.member} has {len(member)}"
+            raise fault(DimensionMismatch, layout.score, detail)
     else:
         sides = [_numbers(name, side) for name, side in zip(layout.names, (first, second), strict=True)]
         scores = np.concatenate(sides)

@@ -59,20 +59,18 @@ def _answer(call: Call, body: DecodedBody) -> Reply:
     """What the operation answers; models and clusters are refused where it does not allow for them."""
     body = body.under_current_names(call.operation)
     if body.models is not None and "model" not in QUESTIONS[call.operation].model_fields:
-        raise fault(
-            "bad-option",
-            "model",
+        detail = (
             f"{call.operation} takes all records for one model's; /v1/procedure and /v1/theory/one-run tell "
-            "several apart",
+            "several apart"
         )
+        raise fault("bad-option", "model", detail)
     if body.clusters and call.operation not in catalogue.BY_CLUSTERS:
         able = ", ".join(f"/v1/{name}" for name in sorted(catalogue.BY_CLUSTERS))
-        raise fault(
-            "bad-option",
-            "cluster",
+        detail = (
             f"{call.operation} does not allow for clusters; {able} do. Or keep one record of each, with unit "
-            "(a column of a table) or units (labels)",
+            "(a column of a table) or units (labels)"
         )
+        raise fault("bad-option", "cluster", detail)
     return function(call.operation)(call, body)
 
 

@@ -26,43 +26,34 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
     """
     learned = any(isinstance(data, LearnedCounts) for data in samples)
     if learned and estimator.kind not in ("auto", "learned"):
-        raise fault(
-            "bad-option",
-            "estimator.kind",
+        words = (
             f"{estimator.kind} needs the vectors, and these are counts of a score that was learned "
-            "from them; use auto or learned",
+            "from them; use auto or learned"
         )
+        raise fault("bad-option", "estimator.kind", words)
     for data in samples:
         if not isinstance(data, LearnedCounts) or estimator.learners is None:
             continue
         if data.learner not in estimator.learners:
-            raise fault(
-                "bad-option",
-                "estimator.learners",
-                f"the score was learned by {data.learner} before it was counted; name none",
-            )
+            detail = f"the score was learned by {data.learner} before it was counted; name none"
+            raise fault("bad-option", "estimator.learners", detail)
     if estimator.kind == "kde":
         for data in samples:
             _require_kernels(data, paper=paper)
-    if estimator.kind == "histogram" and estimator.bins is not None:
-        _require_any(
-            samples,
-            is_ranked,
-            "estimator.bins",
-            "each category is a cell of its own, so there is nothing to join",
-        )
-    if estimator.universe is not None:
-        _require_any(
-            samples, _is_discrete, "estimator.universe", "only categories have others that were not seen"
-        )
+    of_histogram = estimator.kind == "histogram" and estimator.bins is not None
+    if of_histogram and not any(map(is_ranked, samples)):
+        raise useless("estimator.bins", "each category is a cell of its own, so there is nothing to join")
+    if estimator.universe is not None and not any(map(_is_discrete, samples)):
+        raise useless("estimator.universe", "only categories have others that were not seen")
     if estimator.changes is not None:
         require_changes_act("estimator.changes", estimator, *samples)
 
 
 def require_changes_act(field: str, estimator: Estimator, *samples: Data) -> None:
     """Refuse a number of changes along scores that no guess changes along, or whose every rule is covered anyway."""
-    why = "a guess changes along a score that has an order and more values than cells; these have none"
-    _require_any(samples, lambda data: _is_crossed(data, estimator.bins), field, why)
+    if not any(_is_crossed(data, estimator.bins) for data in samples):
+        why = "a guess changes along a score that has an order and more values than cells; these have none"
+        raise useless(field, why)
 
 
 def require_acceptance_acts(question: Question) -> None:
@@ -98,9 +89,8 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
         values: Whether numbers that are read as values are joined, too.
     """
     if bins is not None and not (is_ranked(data) if values else is_line(data)):
-        raise useless(
-            "estimator.bins", "each category or value is a cell of its own, so there is nothing to join"
-        )
+        message = "each category or value is a cell of its own, so there is nothing to join"
+        raise useless("estimator.bins", message)
 
 
 def require_left_out(question: Question, names: Sequence[str], why: str) -> None:
@@ -149,36 +139,16 @@ def _require_kernels(data: Data, *, paper: bool) -> None:
     """Refuse kernels where there is nothing to smooth, nowhere to say what they give, or too much room."""
     field, instead = "estimator.kind", "use auto, or histogram"
     if not paper:
-        raise Problem(
-            "bad-option",
-            "estimator.kind: kde is how the paper's U_N reads scores, and this answer does not state it; use auto, or "
-            "ask /v1/advantage",
-            field=field,
-        )
+        detail = "kde is how the paper's U_N reads scores, and this answer does not state it; use auto, or "
+        raise fault("bad-option", field, f"{detail}ask /v1/advantage")
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option",
-            f"estimator.kind: kde needs scores, and counts have no places; {instead}",
-            field=field,
-        )
+        raise fault("bad-option", field, f"kde needs scores, and counts have no places; {instead}")
     if data.query is Query.DISCRETE:
-        raise Problem(
-            "bad-option",
-            f"estimator.kind: kde needs numbers on a line, and these are read as categories ({data.reason}); "
-            f"{instead}, or say query continuous if they are such numbers",
-            field=field,
-        )
+        detail = f"kde needs numbers on a line, and these are read as categories ({data.reason}); {instead}"
+        raise fault("bad-option", field, f"{detail}, or say query continuous if they are such numbers")
     if data.dimension > MOST_AXES:
-        raise Problem(
-            "bad-option",
-            f"estimator.kind: kde says nothing in {data.dimension} dimensions, need at most {MOST_AXES}; use learned",
-            field=field,
-        )
-
-
-def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -> None:
-    if not any(acts(data) for data in samples):  # type: ignore[operator]
-        raise useless(option, why)
+        detail = f"kde says nothing in {data.dimension} dimensions, need at most {MOST_AXES}; use learned"
+        raise fault("bad-option", field, detail)
 
 
 def useless(field: str, why: str) -> Problem:

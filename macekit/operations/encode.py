@@ -74,7 +74,8 @@ def arrow_table(columns: Columns) -> pa.Table:
     """Columns as a table of Arrow's; what is masked is null."""
     import pyarrow as pa
 
-    return pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
+    masks = {name: np.ma.getmaskarray(each) if is_masked(each) else None for name, each in columns.items()}
+    return pa.table({name: pa.array(np.ma.getdata(c), mask=masks[name]) for name, c in columns.items()})
 
 
 def arrow_bytes(table: pa.Table, metadata: Mapping[str, str] | None = None) -> bytes:
@@ -104,11 +105,6 @@ def csv_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _mask(column: object) -> object:
-    return np.ma.getmaskarray(column) if is_masked(column) else None
-
-
-# --- statements ---------------------------------------------------------------------------------------------
 # The library's results as the answers of ``macekit.schemas.answers``: names change hands here, numbers do
 # not.
 
@@ -175,9 +171,7 @@ def paper(result: PaperAdvantage) -> statements.PaperAnswer:
         "lower": result.interval.lower,
         "upper": result.interval.upper,
         "null_level": result.null_level,
-        "covers": result.interval.guarantee.covers,
-        "assumes": result.interval.guarantee.assumes,
-        "finite_sample": result.interval.guarantee.finite_sample,
+        **guarantee(result.interval.guarantee),
     }
 
 
@@ -216,9 +210,7 @@ def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> answer
         "cells": result.cells,
         "bandwidth": None if result.bandwidth is None else list(result.bandwidth),
         "confidence": result.risk.confidence,
-        "covers": result.risk.guarantee.covers,
-        "assumes": result.risk.guarantee.assumes,
-        "finite_sample": result.risk.guarantee.finite_sample,
+        **guarantee(result.risk.guarantee),
         "metric": None if record_metric is None else record_metric.metric.name,
         "metric_threshold": None if record_metric is None else record_metric.cut.threshold,
         "metric_algorithm": None if record_metric is None else record_metric.algorithm,

@@ -73,15 +73,8 @@ KINDS = {
     "extra_forbidden": "unknown-field",
     "literal_error": "unknown-name",
     "string_pattern_mismatch": "unknown-name",
-    "too_short": "out-of-range",
-    "too_long": "out-of-range",
-    "string_too_long": "out-of-range",
-    "string_too_short": "out-of-range",
-    "finite_number": "out-of-range",
-    "greater_than": "out-of-range",
-    "greater_than_equal": "out-of-range",
-    "less_than": "out-of-range",
-    "less_than_equal": "out-of-range",
+    **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), "out-of-range"),
+    **dict.fromkeys(("finite_number", *BOUNDS), "out-of-range"),
 }
 """The kind of problem for each fault of pydantic; any other fault is a wrong type."""
 
@@ -154,11 +147,9 @@ def target(estimator: questions.Estimator, changes: int | None = None) -> Target
         if estimator.changes is not None:
             raise fault("bad-option", "changes", "is estimator.changes by its shorter name; give it once")
         if estimator.kind not in WITH_CHANGES:
-            raise fault(
-                "bad-option",
-                "changes",
-                f"applies only to kind {' or '.join(WITH_CHANGES)} of estimator, not {estimator.kind}; remove it",
-            )
+            kinds = " or ".join(WITH_CHANGES)
+            detail = f"applies only to kind {kinds} of estimator, not {estimator.kind}; remove it"
+            raise fault("bad-option", "changes", detail)
         estimator = estimator.model_copy(update={"changes": changes})
     _only_for(estimator, "bins", ("histogram", "learned"))
     _only_for(estimator, "universe", ("histogram",))
@@ -185,15 +176,18 @@ def _changes(estimator: questions.Estimator) -> int:
 
 def reading(estimator: questions.Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     """How the paper's statistic reads a continuous score."""
+    return _reading(estimator, estimator.bins, seed)
+
+
+def _reading(
+    estimator: questions.Estimator | questions.PaperEstimator, bins: int | None, seed: int = 0
+) -> EqualWidth | Kernel | None:
     if estimator.kind == "histogram":
-        return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
+        return EqualWidth() if bins is None else EqualWidth(bins)
     if estimator.kind != "kde":
         return None
-    if estimator.bandwidth is None:
-        return Kernel(seed=seed)
-    if isinstance(estimator.bandwidth, str):
-        return Kernel(BANDWIDTHS[estimator.bandwidth], seed)
-    return Kernel(Fixed(estimator.bandwidth), seed)
+    width = estimator.bandwidth or "scott"
+    return Kernel(BANDWIDTHS[width] if isinstance(width, str) else Fixed(width), seed)
 
 
 def cells_asked(question: questions.CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
@@ -214,18 +208,9 @@ def paper_reading(estimator: questions.PaperEstimator | None, bins: int | None) 
     if estimator is None:
         return None
     if estimator.kind != "kde" and estimator.bandwidth is not None:
-        raise Problem(
-            "bad-option",
-            f"estimator.bandwidth applies only to kind kde, not {estimator.kind or 'to none'}; remove it",
-            field="estimator.bandwidth",
-        )
-    if estimator.kind is None:
-        return None
-    if estimator.kind == "histogram":
-        return EqualWidth() if bins is None else EqualWidth(bins)
-    if isinstance(estimator.bandwidth, float):
-        return Kernel(Fixed(estimator.bandwidth))
-    return Kernel(BANDWIDTHS[estimator.bandwidth or "scott"])
+        detail = f"estimator.bandwidth applies only to kind kde, not {estimator.kind or 'to none'}; remove it"
+        raise Problem("bad-option", detail, field="estimator.bandwidth")
+    return _reading(estimator, bins)
 
 
 def metric(choice: questions.MetricGiven, prior: float) -> Metric:
@@ -239,11 +224,8 @@ def metric(choice: questions.MetricGiven, prior: float) -> Metric:
 
 def _only_for(estimator: questions.Estimator, option: str, kinds: tuple[str, ...]) -> None:
     if getattr(estimator, option) is not None and estimator.kind not in kinds:
-        raise Problem(
-            "bad-option",
-            f"estimator.{option} applies only to kind {' or '.join(kinds)}, not {estimator.kind}; remove it",
-            field=f"estimator.{option}",
-        )
+        detail = f"applies only to kind {' or '.join(kinds)}, not {estimator.kind}; remove it"
+        raise Problem("bad-option", f"estimator.{option} {detail}", field=f"estimator.{option}")
 
 
 def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
@@ -333,9 +315,6 @@ def _class_of(annotation: Any) -> type[BaseModel] | None:
 
 _BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "linear": questions.LinearMetric}
 
-# --- answering ----------------------------------------------------------------------------------------------
-# What all operations share: the question out of the decoded body, and the answer in the form asked for.
-
 
 def parse_question(kind: type[Q], body: DecodedBody) -> Q:
     """The checked question; options that came as text are read first."""
@@ -354,12 +333,8 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     require_form(call)
     data = encode.json_bytes(answer)
     if rendered(call) or call.accept == BRIEF:
-        data = render(
-            call.operation,
-            msgspec.json.decode(data),
-            call.accept,
-            Context(date=minute() if call.dated else None),
-        )
+        context = Context(date=minute() if call.dated else None)
+        data = render(call.operation, msgspec.json.decode(data), call.accept, context)
     records = sum(s.n_members + s.n_nonmembers for s in samples)
     return Reply(200, call.accept, data, records, input_sha256=fingerprint_in(answer))
 
@@ -381,10 +356,6 @@ def fingerprint_in(answer: object) -> str | None:
     source = answer.get("provenance") or answer
     value = source.get("input_sha256") if isinstance(source, Mapping) else None
     return value if isinstance(value, str) else None
-
-
-# --- origin -------------------------------------------------------------------------------------------------
-# Where an answer comes from: one about scores, and one of theory that looks at none.
 
 
 def provenance(

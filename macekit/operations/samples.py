@@ -55,11 +55,8 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
     if not body.clusters:
         return None
     if body.units is not None:
-        raise fault(
-            "bad-option",
-            "cluster",
-            "does not go with units, of which one record each is kept; name one of them",
-        )
+        detail = "does not go with units, of which one record each is kept; name one of them"
+        raise fault("bad-option", "cluster", detail)
     return {name: labels_of(values, "cluster") for name, values in body.clusters.items()}
 
 
@@ -91,9 +88,8 @@ def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
 def require_query_acts(query: str, *samples: Scores | Counts) -> None:
     """Refuse to say how scores are read where there are none."""
     if query != "auto" and all(isinstance(data, Counts) for data in samples):
-        raise fault(
-            "bad-option", "query", "counts are sorted into cells already, so it says nothing; remove it"
-        )
+        detail = "counts are sorted into cells already, so it says nothing; remove it"
+        raise fault("bad-option", "query", detail)
 
 
 def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion) -> NDArray[np.int64] | None:
@@ -113,12 +109,11 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     if len(body.samples) < 2 or "" in body.samples:
         raise fault("missing-field", "queries", "need at least 2, by name")
     if body.units is not None:
-        raise fault(
-            "bad-option",
-            "units",
+        detail = (
             "several queries are stated of all records; say whose each is by cluster instead, or ask about each "
-            "query by itself",
+            "query by itself"
         )
+        raise fault("bad-option", "units", detail)
     samples = {
         name: data_of(sample, query, f"query {place}: ")
         for place, (name, sample) in enumerate(body.samples.items())
@@ -151,11 +146,8 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
     """One query's scores or counts; ``where`` says which, when there are several."""
     if sample.counts is not None:
         if sample.members is not None or sample.nonmembers is not None:
-            raise Problem(
-                "bad-option",
-                f"{where}counts: were sent together with scores; send one or the other",
-                field="counts",
-            )
+            detail = f"{where}counts: were sent together with scores; send one or the other"
+            raise Problem("bad-option", detail, field="counts")
         return counts_of(sample.counts, where)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
@@ -163,28 +155,21 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
             if sample.members is None
             else ("nonmembers", "it has never seen")
         )
-        raise Problem(
-            "missing-field",
-            f"{where}{name}: is required and missing; give the scores of records that {whose}",
-            field=name,
-        )
+        detail = f"{where}{name}: is required and missing; give the scores of records that {whose}"
+        raise Problem("missing-field", detail, field=name)
     return Scores.of(sample.members, sample.nonmembers, query)
 
 
 def counts_of(value: dict[str, object], where: str = "") -> Counts:
     """Counts as they were posted."""
     if set(value) - {"members", "nonmembers", "edges", "cells", "by_group", "learned"}:
-        raise Problem(
-            "unknown-field",
-            f"{where}counts: known are members, nonmembers, edges, cells, by_group, learned",
-            field="counts",
-        )
+        detail = f"{where}counts: known are members, nonmembers, edges, cells, by_group, learned"
+        raise Problem("unknown-field", detail, field="counts")
     there = {name: content for name, content in value.items() if content is not None}
     if "cells" in there:
         if "edges" in there:
-            raise Problem(
-                "bad-option", f"{where}counts: edges were sent together with cells; send one", field="counts"
-            )
+            words = f"{where}counts: edges were sent together with cells; send one"
+            raise Problem("bad-option", words, field="counts")
         require_cells(there["cells"], where)
     counts = LearnedCounts.from_dict(there) if "learned" in there else Counts.from_dict(there)
     groups_of(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
@@ -201,9 +186,8 @@ def groups_of_records(body: DecodedBody, data: Scores, counts: Counts) -> GroupT
     if body.groups is None:
         return None
     if body.units is not None:
-        raise fault(
-            "bad-option", "groups", "do not go with units, of which one record each is kept; name one of them"
-        )
+        detail = "do not go with units, of which one record each is kept; name one of them"
+        raise fault("bad-option", "groups", detail)
     labels, n = np.asarray(body.groups), data.n_members
     require_labels("groups", len(labels), n + data.n_nonmembers)
     return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
@@ -230,11 +214,8 @@ def groups_of(value: Mapping[str, object], counts: Counts, where: str = "") -> G
         isinstance(each, dict) and set(each) == keys and isinstance(each["label"], str | int | float)
         for each in groups
     ):
-        raise Problem(
-            "wrong-type",
-            f"{where}counts: by_group needs to be a list of label, members and nonmembers",
-            field="counts",
-        )
+        detail = f"{where}counts: by_group needs to be a list of label, members and nonmembers"
+        raise Problem("wrong-type", detail, field="counts")
     columns = ([each[key] for each in groups] for key in ("label", "members", "nonmembers"))
     return GroupTable.of(counts, *columns)
 
@@ -251,10 +232,6 @@ def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Counts, L
         return learned.counts, learned
     return data if isinstance(data, Counts) else finest(data), None
 
-
-# --- cells --------------------------------------------------------------------------------------------------
-# Cells as they were posted: every field known, there, and of its type; what they mean together the library
-# checks.
 
 WHOLE = frozenset({"exponent", "bins"})
 """Fields that are an integer."""

@@ -103,9 +103,6 @@ def numeric(table: Table) -> tuple[bool, ...]:
     return flags or (False,) * len(table.head)
 
 
-# --- charts -------------------------------------------------------------------------------------------------
-# Numbers and names as a chart and its description write them.
-
 MOST = 32
 """Columns of a name that fit beside a chart."""
 

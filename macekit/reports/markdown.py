@@ -146,9 +146,6 @@ def _cell(cell: model.Cell) -> str:
             return plain_text(cell)
 
 
-# --- card ---------------------------------------------------------------------------------------------------
-# A report as a section of a Hugging Face model card, with the metadata that lists its numbers as results.
-
 TITLE = "Membership leakage"
 CARD_SECTIONS = (
     "people",

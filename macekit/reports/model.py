@@ -230,7 +230,6 @@ def minute() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
-# --- answer path --------------------------------------------------------------------------------------------
 # Numbers and sentences are taken from the answer together with their place in it, so no path can be wrong.
 
 
@@ -310,9 +309,6 @@ def at(answer: AnswerPath, path: str) -> AnswerPath:
     for name in path.split("."):
         answer = answer[name]
     return answer
-
-
-# --- figures ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -156,9 +156,6 @@ def _head(name: str, about: str) -> tuple[str, str]:
     return f"# TYPE {name} gauge", f"# HELP {name} {about}"
 
 
-# --- summary ------------------------------------------------------------------------------------------------
-# An answer where a pipeline's reader looks first: a summary in Markdown, and one line beside the job.
-
 LEVELS = {
     "pass": "notice",
     "fail": "error",

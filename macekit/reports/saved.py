@@ -86,9 +86,8 @@ def _of_files(answer: Mapping[str, Any]) -> dict[str, Any]:
         ]
         result: Any = together(answers, answer["confidence"])
     except (AttributeError, LookupError, TypeError, ArithmeticError) as error:
-        raise BrokenAnswerError(
-            f"files: not those of a gate of several files ({type(error).__name__})"
-        ) from None
+        message = f"files: not those of a gate of several files ({type(error).__name__})"
+        raise BrokenAnswerError(message) from None
     if result != answer:
         raise BrokenAnswerError("the decision, or what stands beside it, is not what its files say")
     return dict(result)

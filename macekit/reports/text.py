@@ -163,10 +163,6 @@ def _thinned(table: model.Table) -> model.Table:
     return model.Table(table.caption, table.head, few, table.note, table.more + rows - MOST_ROWS, table.where)
 
 
-# --- lines --------------------------------------------------------------------------------------------------
-# A table as lines: numbers to the right, text to the left, wrapped where the screen is too narrow for it.
-
-
 def _lines(table: model.Table, width: int) -> list[str]:
     """The lines; where rows that follow each other have one name, it stands above them."""
     right = numeric(table)

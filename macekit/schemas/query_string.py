@@ -103,7 +103,6 @@ def _word(value: object) -> str | None:
             return None
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
 # Which kinds of values an array of a question may hold: read off its schema, so that both say the same.
 
 Schema = dict[str, Any]

@@ -206,10 +206,6 @@ CLUSTER = Field(
 """The field of whom each record belongs to."""
 
 
-# --- sampled ------------------------------------------------------------------------------------------------
-# What every question about a sample has in common: its records, the prior and the confidence.
-
-
 class SampleQuestion(Question):
     """The records: scores of both sides, or counts."""
 

@@ -420,9 +420,6 @@ class ProvenanceAnswer(TypedDict):
     ]
 
 
-# --- parts --------------------------------------------------------------------------------------------------
-# What the answers of theory are made of.
-
 PROMISES = [each.name for each in OPERATIONS if each.paper and not each.counts_suffice]
 """Operations of theory that are asked without scores."""
 

@@ -123,6 +123,5 @@ def _of_many(batches: Iterable[object]) -> Iterator[pa.RecordBatch]:
             yield pa.record_batch(each)
         else:
             got = type(each).__name__
-            raise Problem(
-                "wrong-type", f"item {place} is {got}; need record batches of Arrow, or tables of them"
-            )
+            detail = f"item {place} is {got}; need record batches of Arrow, or tables of them"
+            raise Problem("wrong-type", detail)

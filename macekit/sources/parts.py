@@ -73,9 +73,8 @@ def _tables(rows: object) -> Iterator[pa.Table]:
                 yield pa.table({name: [row.get(name) for row in mappings] for name in COLUMNS})
     else:
         got = type(rows).__name__
-        raise Problem(
-            "wrong-type", f"rows: got {got}; need tables, frames or rows as macekit.partial makes them"
-        )
+        detail = f"rows: got {got}; need tables, frames or rows as macekit.partial makes them"
+        raise Problem("wrong-type", detail)
 
 
 def _parts(table: pa.Table) -> Iterator[Part]:

@@ -294,9 +294,8 @@ def _parts_of_groups(
                 stream = tallies.get(label, start)
                 tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
-            raise fault(
-                "too-large", "group", f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
-            )
+            detail = f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
+            raise fault("too-large", "group", detail)
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
     return parts, recorder.columns()
 
@@ -307,7 +306,7 @@ def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.int
     column = table.columns[roles.group]
     if isinstance(column, Labels):
         labels, codes = list[object](column.texts), column.codes
-        missing = column.first(np.array([text is None for text in column.texts], dtype=np.bool_))
+        missing = column.first(text is None for text in column.texts)
         if missing is not None:
             raise absent("group", table.start + missing)
     else:

@@ -122,11 +122,8 @@ def write_risks(
         suffix: ``.parquet``, ``.csv`` or ``.arrow``.
     """
     if (name := needs_every_record(options)) is not None:
-        raise fault(
-            "bad-option",
-            name,
-            "does not go with the risk of each record of what is larger than memory; leave it out",
-        )
+        detail = "does not go with the risk of each record of what is larger than memory; leave it out"
+        raise fault("bad-option", name, detail)
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
     left = {name: value for name, value in options.items() if name != "query"}

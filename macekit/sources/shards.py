@@ -21,7 +21,7 @@ from macekit.decoding import tables
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import DATA
-from macekit.sources.beneath import Beneath
+from macekit.sources.beneath import Beneath, is_hidden
 from macekit.sources.blocks import Block, ahead, blamed
 from macekit.text import printable
 
@@ -35,9 +35,6 @@ ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<path>[^?]*)(?P<query>
 """``s3://bucket/key?endpoint_override=...``; the query is for the file system."""
 
 PATTERN = re.compile(r"[*?\[]")
-HIDDEN_NAMES = ("_", ".")
-"""How names begin of files that belong to whoever wrote the folder: ``_SUCCESS``, ``.part.crc``."""
-
 MOST_PARTS, LONGEST_PART = 32, 255
 """What the name of a dataset may have between slashes; no file of a usual system has a longer name."""
 
@@ -144,13 +141,12 @@ def shards_below(place: str, name: str) -> Shards:
     import pyarrow.fs as arrow_fs
 
     segments = name.removesuffix("/").split("/")
-    if any(not segment or segment.startswith(HIDDEN_NAMES) or "\0" in segment for segment in segments):
-        raise fault(
-            "bad-option",
-            DATA,
+    if any(not segment or is_hidden(segment) or "\0" in segment for segment in segments):
+        detail = (
             "need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
-            "empty or beginning with . or _",
+            "empty or beginning with . or _"
         )
+        raise fault("bad-option", DATA, detail)
     for problem, is_too_much in (
         ("bad-request", len(segments) > MOST_PARTS),
         ("bad-option", max(map(len, segments)) > LONGEST_PART),
@@ -199,7 +195,8 @@ def _shards(path: str) -> Iterator[Shard]:
     address = ADDRESS.fullmatch(path)
     whole = path if address is None else address["path"]
     segments = whole.split("/")
-    wild = next((at for at, segment in enumerate(segments) if _is_wild(segment, address)), len(segments))
+    special = PATTERN if address is None else re.compile(r"\*")
+    wild = next((at for at, each in enumerate(segments) if special.search(each)), len(segments))
     base = "/".join(segments[:wild])
     with _refusing(name):
         if address is None:
@@ -266,27 +263,18 @@ def _all_below(files: arrow_fs.FileSystem, folder: str) -> Iterator[str]:
         yield from (each.path for each in entries if each.type == arrow_fs.FileType.File)
         return
     for path, folders, names in os.walk(folder, onerror=_raise):
-        link = next((each for each in folders if _is_followed_only_by_name(path, each)), None)
+        links = (each for each in folders if os.path.islink(os.path.join(path, each)) and not is_hidden(each))
+        link = next(links, None)
         if link is not None:
             name = printable(os.path.relpath(os.path.join(path, link), folder))
-            raise Problem(
-                "bad-records",
-                f"{name}: is a link to a folder, which is not followed; name it, or what it leads to",
-            )
+            detail = f"{name}: is a link to a folder, which is not followed; name it, or what it leads to"
+            raise Problem("bad-records", detail)
         here = path.rstrip("/") + "/"
         yield from (here + name for name in names if os.path.isfile(os.path.join(path, name)))
 
 
-def _is_followed_only_by_name(path: str, folder: str) -> bool:
-    return os.path.islink(os.path.join(path, folder)) and not folder.startswith(HIDDEN_NAMES)
-
-
 def _raise(error: OSError) -> None:
     raise error
-
-
-def _is_wild(segment: str, address: re.Match[str] | None) -> bool:
-    return _is_pattern(segment) if address is None else "*" in segment
 
 
 def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
@@ -300,12 +288,11 @@ def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
         for place in range(end):
             if place in places and patterns[place] == "**":
                 places.add(place + 1)  # it may stand for nothing
-        if end in places and not any(each.startswith(HIDDEN_NAMES) for each in segments[number:]):
+        if end in places and not any(map(is_hidden, segments[number:])):
             return True
-        is_hidden = segment.startswith(HIDDEN_NAMES)
         several = {place for place in places if place < end and patterns[place] == "**"}
         others = {place + 1 for place in places - several if place < end and _fits(segment, patterns[place])}
-        places = others if is_hidden else several | others
+        places = others if is_hidden(segment) else several | others
         if not places:
             return False
     return end in places
@@ -313,7 +300,7 @@ def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
 
 def _fits(segment: str, pattern: str) -> bool:
     """Whether a part of a path fits a part of a pattern; what is hidden fits only by its own name."""
-    if segment.startswith(HIDDEN_NAMES) and not pattern.startswith(HIDDEN_NAMES):
+    if is_hidden(segment) and not is_hidden(pattern):
         return False
     return _expression(pattern).fullmatch(segment) is not None
 

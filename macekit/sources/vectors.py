@@ -147,12 +147,11 @@ def in_order(source: Source, call: Call) -> Iterator[Block]:
                 )
                 if one != other
             )
-            raise Problem(
-                "bad-records",
+            detail = (
                 f"{block.name or 'a later batch'}: the column of {what} is not called as in "
-                f"{first.name or 'the first'}; name it, or read them apart",
-                field=what,
+                f"{first.name or 'the first'}; name it, or read them apart"
             )
+            raise Problem("bad-records", detail, field=what)
         yield block
 
 

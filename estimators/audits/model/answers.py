@@ -194,9 +194,6 @@ def as_vectors(scores: Mapping[str, Scores]) -> Scores:
     )
 
 
-# --- one side ---
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Side:
     """What the model answers for one side, and what is true of it."""
@@ -256,9 +253,6 @@ def _of_side(name: str) -> Iterator[None]:
         if error.field in ("classes", "floor", "shadows"):
             raise
         raise type(error)(f"{name}: {error.message}", field=name, index=error.index) from None
-
-
-# --- queries ---
 
 
 def _with_labels(function: Callable[..., Floats]) -> Callable[[Side], Floats]:

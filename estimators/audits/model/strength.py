@@ -203,9 +203,8 @@ def query_strength(
     )
     for side in sides:
         if len(side.labels) < MIN_RECORDS:
-            raise TooFewRecords.about(
-                side.name, f"got {len(side.labels)} records, need at least {MIN_RECORDS}"
-            )
+            message = f"got {len(side.labels)} records, need at least {MIN_RECORDS}"
+            raise TooFewRecords.about(side.name, message)
     signals: tuple[Floats, Floats] | None = None
     if beside is not None and outputs != "labels":
         signals = _less_the_model(sides, beside)

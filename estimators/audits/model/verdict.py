@@ -291,9 +291,8 @@ def audit_model(
         )
     )
     if sides[0].answers.shape[1:] != sides[1].answers.shape[1:]:
-        raise DimensionMismatch.about(
-            "nonmembers", "the answers have another shape than those for members; ask the same model for both"
-        )
+        words = "the answers have another shape than those for members; ask the same model for both"
+        raise DimensionMismatch.about("nonmembers", words)
     parts, of_these = sides, shadows
     keep = np.ones(sum(len(side.labels) for side in sides), np.bool_)
     if shadows is not None:
@@ -358,9 +357,6 @@ def audit_model(
     )
 
 
-# --- what is said ---
-
-
 def _fit(sides: Sequence[Side], confidence: float) -> Fit:
     """Accuracy or error of both sides."""
     right = [side.right for side in sides if side.right is not None]
@@ -391,15 +387,13 @@ def _members_do_worse(sides: Sequence[Side], scores: Mapping[str, Scores]) -> It
 def _joined(groups: Any, sides: Sequence[Side]) -> NDArray[np.generic]:
     """A label for each record of both sides."""
     if not isinstance(groups, tuple) or len(groups) != 2:
-        raise InputError.about(
-            "groups", "need two arrays, a label for each member and one for each nonmember"
-        )
+        message = "need two arrays, a label for each member and one for each nonmember"
+        raise InputError.about("groups", message)
     pair = [labels_of(each, "groups") for each in groups]
     for labels, side in zip(pair, sides, strict=True):
         if len(labels) != len(side.labels):
-            raise DimensionMismatch.about(
-                "groups", f"got {len(labels)} labels for {len(side.labels)} {side.name}"
-            )
+            message = f"got {len(labels)} labels for {len(side.labels)} {side.name}"
+            raise DimensionMismatch.about("groups", message)
     return np.concatenate(pair)
 
 

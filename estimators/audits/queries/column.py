@@ -176,13 +176,11 @@ def join_values(
         if all(part is not None for part in numbers):
             parts = [part for part in numbers if part is not None]
             kinds = {"number"}
-            cautions.append(
-                Caution(
-                    "numbers_as_text",
-                    f"column {name!r} holds numbers written as text: they are read as numbers; name it in `categories` "
-                    "if they are codes",
-                )
+            message = (
+                f"column {name!r} holds numbers written as text: they are read as numbers; name it in `categories` "
+                "if they are codes"
             )
+            cautions.append(Caution("numbers_as_text", message))
     if kinds <= {"whole", "number"} and not all(fits_floats(part) for part in parts):
         kinds = {"several"}  # no float holds them: names, whatever else
     if "text" in kinds and kinds <= {"text", "date"} and not as_category:
@@ -196,12 +194,8 @@ def join_values(
         continuous = kind == "date" or not _all_whole(values, missing)
         return MixedColumn(kind, values, missing, codes, continuous)
     if kinds != {"text"}:
-        cautions.append(
-            Caution(
-                "several_types",
-                f"column {name!r} holds values of several types: they are taken as texts; give it one type",
-            )
-        )
+        message = f"column {name!r} holds values of several types: they are taken as texts; give it one type"
+        cautions.append(Caution("several_types", message))
         parts = [as_texts(part) for part in parts]
     texts = np.concatenate([part.values for part in parts]).astype(object)
     texts[missing] = ""

@@ -376,9 +376,8 @@ def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool,
     if alone and names is not None and len(names) == 1:  # one class: nothing else has any probability
         return np.column_stack([np.zeros(len(array)), np.full(len(array), least)])
     if names is not None and len(names) != width:
-        raise DimensionMismatch.about(
-            "classes", f"got {len(names)}, need one for each of {width} columns of the outputs"
-        )
+        message = f"got {len(names)}, need one for each of {width} columns of the outputs"
+        raise DimensionMismatch.about("classes", message)
     if logits:
         return np.column_stack([np.zeros(len(single)), single]) if single.ndim == 1 else single
     _require_probabilities(single)
@@ -399,12 +398,11 @@ def _require_probabilities(array: Floats) -> None:
     off = np.abs(array.sum(axis=1) - 1.0) > ROUNDED if array.ndim == 2 else np.zeros(1, np.bool_)
     if off.any():
         index = int(np.argmax(off))
-        raise NotDistribution.about(
-            "outputs",
+        message = (
             f"the probabilities of record {index} do not sum to 1; if a record can have several labels, ask "
-            "about one label at a time",
-            index,
+            "about one label at a time"
         )
+        raise NotDistribution.about("outputs", message, index)
 
 
 def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, width: int) -> query.Integers:
@@ -416,10 +414,8 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
             labels, names, "classes; give classes in the order of the columns (model.classes_)"
         )
     if labels.dtype.kind in "US":
-        raise InputError.about(
-            "labels",
-            "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)",
-        )
+        message = "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)"
+        raise InputError.about("labels", message)
     values = labels.astype(np.float64)
     wrong = (values < 0) | (values >= width) | (values != np.floor(values))
     query.refuse_first(
@@ -472,8 +468,6 @@ def _errors(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     query.require_length(truth, "targets", len(answers), "predictions")
     answers, truth = answers.reshape(len(answers), -1), truth.reshape(len(truth), -1)
     if answers.shape != truth.shape:
-        raise DimensionMismatch.about(
-            "targets",
-            f"got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions",
-        )
+        message = f"got {truth.shape[1]} a record, need {answers.shape[1]}, as many as there are predictions"
+        raise DimensionMismatch.about("targets", message)
     return answers - truth

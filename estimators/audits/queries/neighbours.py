@@ -101,10 +101,8 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
         raise errors.UnknownName.among("engine", engine, ENGINES)
     points, base = matrix("records", records), matrix("rows", rows)
     if points.shape[1] != base.shape[1]:
-        raise errors.DimensionMismatch(
-            f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones",
-            field="rows",
-        )
+        message = f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones"
+        raise errors.DimensionMismatch(message, field="rows")
     if not len(base):
         raise errors.TooFewRecords.about("rows", "there are none to be near to; need at least one")
     k = min(k, len(base))
@@ -125,21 +123,16 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise errors.DimensionMismatch.about(
-            name, f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
-        )
+        message = f"got {array.ndim} dimensions, need a matrix with a record a row (flatten images)"
+        raise errors.DimensionMismatch.about(name, message)
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
         raise errors.NotFinite.about(name, f"row {bad} is NaN or infinite; leave it out or encode it", bad)
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise errors.NotFinite.about(
-            name, "a number lies beyond 1e150, and its square beyond floats; scale the columns"
-        )
+        message = "a number lies beyond 1e150, and its square beyond floats; scale the columns"
+        raise errors.NotFinite.about(name, message)
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
-
-
-# --- rows that stand there several times --------------------------------------------------------------------
 
 
 def _of_distinct_records(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -182,9 +175,6 @@ def _with_copies(answer: Neighbours, first: Integers, copies: Integers, k: int) 
         first[np.take_along_axis(answer.rows, which, axis=1)],
         answer.engine,
     )
-
-
-# --- the search ---------------------------------------------------------------------------------------------
 
 
 def _search(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -285,18 +275,14 @@ def _multiples(values: Floats, unit: float) -> bool:
     return True
 
 
-# --- engines ------------------------------------------------------------------------------------------------
-
-
 def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> tuple[str, Any]:
     """Which engine to take, and the tree if one was built to find that out."""
     if engine is not None:
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise errors.NotInstalled.about(
-                "engine", f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
-            )
+            message = f"{engine} needs a package that is missing; pip install 'macekit[{extra}]'"
+            raise errors.NotInstalled.about("engine", message)
         return engine, None
     if len(base) <= FEW_ROWS:
         return "tree", None

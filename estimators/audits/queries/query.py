@@ -6,16 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators import errors
 from estimators.arrays import Floats
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MaceError,
-    NotFinite,
-    RaggedRows,
-    TooFewRecords,
-    UnknownName,
-)
 from estimators.python.dataclass import dataclass
 
 DIRECTION = "higher is more like a member"
@@ -87,7 +79,7 @@ def choose(
         return [name for name, query in catalogue.items() if set(query.needs) <= set(available)]
     for name in names:
         if name not in catalogue:
-            raise UnknownName.among("query", name, catalogue)
+            raise errors.UnknownName.among("query", name, catalogue)
     return list(dict.fromkeys(names))
 
 
@@ -99,9 +91,6 @@ def finite(scores: Any) -> Floats:
     return values + 0.0
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
-# What a query is asked of, checked once: finite numbers, one or one row a record, of lengths that belong together.
-
 Integers = NDArray[np.intp]
 
 PLACES = {1: "one number a record", 2: "one row of numbers a record"}
@@ -110,13 +99,15 @@ PLACES = {1: "one number a record", 2: "one row of numbers a record"}
 def plain_array(values: object, name: str) -> NDArray[np.generic]:
     """Anything array-like as an array of a plain type; text and numbers stay what they are."""
     if isinstance(values, np.ma.MaskedArray):
-        refuse_first(np.ma.getmaskarray(values), InputError, name, "is masked; fill it, or leave it out")
+        refuse_first(
+            np.ma.getmaskarray(values), errors.InputError, name, "is masked; fill it, or leave it out"
+        )
     try:
         array = np.asarray(values)
     except ValueError:
-        raise RaggedRows.about(name, "got rows of different length, need rows of one length") from None
+        raise errors.RaggedRows.about(name, "got rows of different length, need rows of one length") from None
     except (TypeError, RuntimeError):
-        raise InputError.about(
+        raise errors.InputError.about(
             name,
             f"got {type(values).__name__}, which NumPy cannot read; detach a tensor, bring it to this "
             "machine's memory and convert it to float32 first",
@@ -128,14 +119,14 @@ def numbers(values: object, name: str, dimensions: tuple[int, ...] = (1,), model
     """Finite numbers as float64, in one of these numbers of dimensions, for at least one record."""
     array = plain_array(values, name)
     if array.dtype.kind not in "biuf":
-        raise InputError.about(name, f"got {_words(array)}, need numbers")
+        raise errors.InputError.about(name, f"got {_words(array)}, need numbers")
     if 1 in dimensions and array.ndim == 2 and 2 not in dimensions and array.shape[1] == 1:
         array = array[:, 0]  # one column is one number a record
     if array.ndim not in dimensions:
         need = "a row of numbers a model" if models else " or ".join(PLACES[each] for each in dimensions)
-        raise DimensionMismatch.about(name, f"got an array of {array.ndim} dimensions, need {need}")
+        raise errors.DimensionMismatch.about(name, f"got an array of {array.ndim} dimensions, need {need}")
     if array.size == 0:
-        raise TooFewRecords.about(name, "got none, need at least one record")
+        raise errors.TooFewRecords.about(name, "got none, need at least one record")
     floats = array.astype(np.float64)
     require_finite(floats, name, models)
     return floats
@@ -150,15 +141,14 @@ def require_finite(array: Floats, name: str, models: bool = False) -> None:
     what = "NaN" if np.isnan(array[tuple(place)]) else "infinite"
     index = place[1] if models else place[0]
     where = f"record {index} of model {place[0]}" if models else f"record {index}"
-    raise NotFinite.about(
-        name,
+    message = (
         f"{where} is {what}; look at what the model was given there (a missing value, an overflow in half "
-        "precision), ask it again, or leave that record out",
-        index,
+        "precision), ask it again, or leave that record out"
     )
+    raise errors.NotFinite.about(name, message, index)
 
 
-def refuse_first(bad: NDArray[np.bool_], kind: type[MaceError], name: str, says: str) -> None:
+def refuse_first(bad: NDArray[np.bool_], kind: type[errors.MaceError], name: str, says: str) -> None:
     """Name the first record, if there is one, of which this holds, or holds of a number in its row."""
     if bad.any():
         index = int(np.argwhere(bad)[0][0])
@@ -168,7 +158,7 @@ def refuse_first(bad: NDArray[np.bool_], kind: type[MaceError], name: str, says:
 def require_length(array: NDArray[np.generic], name: str, records: int, of: str) -> None:
     """As many rows as there are records."""
     if len(array) != records:
-        raise DimensionMismatch.about(name, f"got {len(array)}, need one for each of {records} {of}")
+        raise errors.DimensionMismatch.about(name, f"got {len(array)}, need one for each of {records} {of}")
 
 
 def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
@@ -177,33 +167,32 @@ def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise DimensionMismatch.about(
+        raise errors.DimensionMismatch.about(
             name,
             f"got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)",
         )
     if array.size == 0:
-        raise TooFewRecords.about(name, "got none, need at least one")
+        raise errors.TooFewRecords.about(name, "got none, need at least one")
     if array.dtype.kind not in "biufU":
-        raise InputError.about(name, f"got {_words(array)}, need text, numbers or booleans")
+        raise errors.InputError.about(name, f"got {_words(array)}, need text, numbers or booleans")
     if array.dtype.kind == "f":
         bad = ~np.isfinite(array.astype(np.float64))
-        refuse_first(bad, NotFinite, name, "has no label; leave it out, or give it one")
+        refuse_first(bad, errors.NotFinite, name, "has no label; leave it out, or give it one")
     return array
 
 
 def places_among(labels: NDArray[np.generic], names: NDArray[np.generic], what: str) -> Integers:
     """The place of each label among names that differ; of one that is none of them an error names the record."""
     if (labels.dtype.kind in "US") != (names.dtype.kind in "US"):
-        raise InputError.about("labels", "labels and classes must both be text or both numbers")
+        raise errors.InputError.about("labels", "labels and classes must both be text or both numbers")
     order = np.argsort(names)
     place = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
     columns = order[place]
     wrong = names[columns] != labels
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise InputError.about(
-            "labels", f"the label of record {index} is none of the {len(names)} {what}", index
-        )
+        message = f"the label of record {index} is none of the {len(names)} {what}"
+        raise errors.InputError.about("labels", message, index)
     return columns
 
 
@@ -215,17 +204,14 @@ def _plain(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
             try:
                 return np.array(values, dtype=kind).reshape(array.shape)
             except OverflowError:
-                raise InputError.about(name, "a number is beyond 1e308") from None
+                raise errors.InputError.about(name, "a number is beyond 1e308") from None
     for index, value in enumerate(values):
         empty = value is None or value != value  # NaN is what frames have in the place of a text
         if empty or not isinstance(value, str | bool | int | float):
             row = index // max(1, array.size // max(1, len(array)))
-            raise InputError.about(
-                name,
-                f"record {row} is {'missing' if empty else type(value).__name__}; need text or numbers",
-                row,
-            )
-    raise InputError.about(name, "text and numbers are mixed, need all of one type")
+            message = f"record {row} is {'missing' if empty else type(value).__name__}; need text or numbers"
+            raise errors.InputError.about(name, message, row)
+    raise errors.InputError.about(name, "text and numbers are mixed, need all of one type")
 
 
 def _words(array: NDArray[np.generic]) -> str:

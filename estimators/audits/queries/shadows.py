@@ -452,15 +452,11 @@ def quantile_regression(
     require_length(own, "signal", len(rows), "records")
     require_length(answers, "calibration_signal", len(theirs), "calibration records")
     if theirs.shape[1] != rows.shape[1]:
-        raise errors.DimensionMismatch.about(
-            "calibration_features",
-            f"got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have",
-        )
+        message = f"got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have"
+        raise errors.DimensionMismatch.about("calibration_features", message)
     if len(theirs) < FEWEST:
-        raise errors.TooFewRecords.about(
-            "calibration_features",
-            f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members",
-        )
+        message = f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members"
+        raise errors.TooFewRecords.about("calibration_features", message)
     options = {
         "quantile": errors.require_open_unit("level", level),
         "max_iter": errors.require_count("trees", trees),
@@ -477,10 +473,8 @@ def _learned_quantile(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise errors.NotInstalled(
-            "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'",
-            field="query",
-        ) from None
+        message = "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'"
+        raise errors.NotInstalled(message, field="query") from None
     model = HistGradientBoostingRegressor(
         loss="quantile", max_leaf_nodes=15, early_stopping=False, random_state=seed, **options
     )
@@ -505,9 +499,8 @@ def _flags(membership: ArrayLike) -> Booleans:
     """Who trained on what: True or False for each shadow and record."""
     array = plain_array(membership, "membership")
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise errors.InputError.about(
-            "membership", "need True or False (1 or 0) for each shadow and record, a row a shadow"
-        )
+        message = "need True or False (1 or 0) for each shadow and record, a row a shadow"
+        raise errors.InputError.about("membership", message)
     return array.astype(np.bool_)
 
 
@@ -518,9 +511,8 @@ def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]
         return
     turned = "; it seems to be a row a record: transpose it" if got[::-1] == (got[1], records) else ""
     of = "" if need[0] is None else f"{models} "
-    raise errors.DimensionMismatch.about(
-        name, f"got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}"
-    )
+    message = f"got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}"
+    raise errors.DimensionMismatch.about(name, message)
 
 
 def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
@@ -530,12 +522,11 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
         index = int(np.argmax(count < fewest))
         did = "trained on it" if kind == "in" else "trained without it"
         instead = "use a query without them (offline)" if kind == "in" else "leave the record out"
-        raise errors.TooFewRecords.about(
-            "signals",
+        message = (
             f"record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
-            f"train more shadows, on random_halves of all records, or {instead}",
-            index,
+            f"train more shadows, on random_halves of all records, or {instead}"
         )
+        raise errors.TooFewRecords.about("signals", message, index)
     return np.asarray(count, dtype=np.float64)
 
 
@@ -599,9 +590,8 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
     above = table > 1e-6
     if above.any():
         index = int(np.argwhere(above)[0][1])
-        raise errors.OutOfRange.about(
-            name,
+        message = (
             f"record {index} is above 0, need log-probabilities (models.loss, or the log of a probability); "
-            "logit-scaled confidence is for LiRA",
-            index,
+            "logit-scaled confidence is for LiRA"
         )
+        raise errors.OutOfRange.about(name, message, index)

@@ -319,9 +319,6 @@ class _Surroundings:
         )
 
 
-# --- formulas, from distances to scores ---------------------------------------------------------------------
-
-
 def closeness(distances: Floats, k: int = 1) -> Floats:
     """Minus the distance to the k-th nearest row, or to the last where there are fewer (MACE, Eq. 2, for k = 1)."""
     return -distances[:, min(k, distances.shape[1]) - 1]

@@ -249,10 +249,8 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
         if not len(each):
             raise TooFewRecords.about(name, "there are no rows; need at least one")
         if each.shape[1] != points[2].shape[1]:
-            raise DimensionMismatch(
-                f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many",
-                field=name,
-            )
+            message = f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many"
+            raise DimensionMismatch(message, field=name)
     every = np.concatenate(points)
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(
         np.int64
@@ -396,8 +394,6 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
-# --- which columns ------------------------------------------------------------------------------------------
-
 LEFT = {
     "empty_columns": "left out, for one of the tables has no value there: {}",
     "constant_columns": "left out, for the released table and the reference have one value only: {}",
@@ -440,10 +436,8 @@ def _size(table: str, columns: Any) -> int:
         raise InputError.about(table, "there are no columns")
     if len(set(sizes.values())) > 1:
         short, long = min(sizes, key=lambda name: sizes[name]), max(sizes, key=lambda name: sizes[name])
-        raise RaggedRows.about(
-            table,
-            f"column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each",
-        )
+        message = f"column {short!r} has {sizes[short]} rows and {long!r} {sizes[long]}: need as many in each"
+        raise RaggedRows.about(table, message)
     size = next(iter(sizes.values()))
     if not size:
         raise TooFewRecords.about(table, "there are no rows; need at least one")
@@ -461,9 +455,8 @@ def _names(
     every = list(dict.fromkeys(name for table in order for name in tables[table]))
     for name in options:
         if name not in every:
-            raise InputError(
-                f"column {name!r} is in no table; the columns are {_list(every)}", field="columns"
-            )
+            message = f"column {name!r} is in no table; the columns are {_list(every)}"
+            raise InputError(message, field="columns")
     shared = [name for name in every if all(name in table for table in tables.values())]
     absent = [name for name in every if name not in shared and name not in leave_out]
     if not shared:
@@ -481,12 +474,8 @@ def _names(
             field=order[-1] if len(tables) < 3 else SYNTHETIC,
         )
     if absent:
-        cautions.append(
-            Caution(
-                "columns_differ",
-                f"left out, for not every table has them: {_list(absent)}; rename or add them",
-            )
-        )
+        words = f"left out, for not every table has them: {_list(absent)}; rename or add them"
+        cautions.append(Caution("columns_differ", words))
     return [name for name in shared if name not in leave_out]
 
 
@@ -524,9 +513,6 @@ def _identifies(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str 
     return "identifiers"
 
 
-# --- rows ---------------------------------------------------------------------------------------------------
-
-
 def _records(codes: Integers) -> Integers:
     """A number for each row that is the same where all columns are."""
     records = np.zeros(len(codes), dtype=np.int64)
@@ -555,13 +541,11 @@ def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
     within, across = _pairs(members, nonmembers)
     if _beyond_chance(across, within):
         shared = int(np.isin(members.records, nonmembers.records).sum())
-        cautions.append(
-            Caution(
-                "shared_rows",
-                f"{shared} rows of the members stand among the nonmembers, too: nothing tells these apart, and they "
-                "hide a leak; if they are the same records, leave them out of both sides",
-            )
+        message = (
+            f"{shared} rows of the members stand among the nonmembers, too: nothing tells these apart, and they "
+            "hide a leak; if they are the same records, leave them out of both sides"
         )
+        cautions.append(Caution("shared_rows", message))
     if _beyond_chance(within, across):
         repeated = [len(side) - len(np.unique(side.records)) for side in (members, nonmembers)]
         counts = " and ".join(
@@ -569,13 +553,11 @@ def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
             for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True)
             if count
         )
-        cautions.append(
-            Caution(
-                "repeated_rows",
-                f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "
-                "for independent records",
-            )
+        message = (
+            f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "
+            "for independent records"
         )
+        cautions.append(Caution("repeated_rows", message))
     return cautions
 
 
@@ -616,20 +598,14 @@ def _about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: 
     for name, side in ((MEMBERS, members), (NONMEMBERS, nonmembers)):
         if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
             then = "every member is published" if name == MEMBERS else "nothing of the members is released"
-            cautions.append(
-                Caution(
-                    f"synthetic_is_{name}",
-                    f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}",
-                )
-            )
+            message = f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}"
+            cautions.append(Caution(f"synthetic_is_{name}", message))
     if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):
-        cautions.append(
-            Caution(
-                "reference_is_synthetic",
-                "the reference is the released table, row for row: queries that compare the two see nothing; give rows "
-                "of neither side, or none",
-            )
+        message = (
+            "the reference is the released table, row for row: queries that compare the two see nothing; give rows "
+            "of neither side, or none"
         )
+        cautions.append(Caution("reference_is_synthetic", message))
     if reference is not None:
         inside = [int(np.isin(side.records, reference.records).sum()) for side in (members, nonmembers)]
         ratio = len(members) / len(nonmembers)
@@ -638,13 +614,11 @@ def _about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: 
             (NONMEMBERS, inside[1], inside[0] / ratio),
         ):
             if _beyond_chance(count, expected):
-                cautions.append(
-                    Caution(
-                        f"reference_has_{name}",
-                        f"{count} of the {name} stand in the reference, too, where they are compared with themselves; "
-                        "the reference must be of neither side: leave them out of it",
-                    )
+                message = (
+                    f"{count} of the {name} stand in the reference, too, where they are compared with themselves; "
+                    "the reference must be of neither side: leave them out of it"
                 )
+                cautions.append(Caution(f"reference_has_{name}", message))
     return cautions
 
 

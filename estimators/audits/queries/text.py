@@ -20,16 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.audits.queries.query import (
-    Integers,
-    Query,
-    by_name,
-    labels_of,
-    numbers,
-    plain_array,
-    refuse_first,
-    require_length,
-)
+from estimators.audits.queries import query
 from estimators.python.dataclass import dataclass
 
 Tokens = ArrayLike | Sequence[ArrayLike]
@@ -44,9 +35,9 @@ STEADY = 1e-6
 TOKENS = ("log_probabilities",)
 WITH_REFERENCE = ("log_probabilities", "reference")
 
-CATALOGUE: dict[str, Query] = by_name(
+CATALOGUE: dict[str, query.Query] = query.by_name(
     (
-        Query(
+        query.Query(
             "text_loss",
             "Yeom et al. 2018; Carlini et al. 2021",
             "the text is probable: mean log p of its tokens, minus the log of the perplexity",
@@ -54,7 +45,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same text",
             TOKENS,
         ),
-        Query(
+        query.Query(
             "zlib_ratio",
             "Carlini et al. 2021",
             "it is more probable than its repetitions explain: the same over the bytes of the compressed text",
@@ -62,7 +53,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same text",
             ("log_probabilities", "sizes"),
         ),
-        Query(
+        query.Query(
             "mink",
             "Shi et al. 2024",
             "nothing in it surprises the model: mean log p of the least likely 20% of tokens",
@@ -70,7 +61,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same least likely tokens: of short texts, one token",
             TOKENS,
         ),
-        Query(
+        query.Query(
             "minkpp",
             "Zhang et al. 2025",
             "the same of (log p - mu) / sigma over the vocabulary",
@@ -78,7 +69,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "as `mink`",
             ("log_probabilities", "means", "deviations"),
         ),
-        Query(
+        query.Query(
             "byte_loss",
             "Yeom et al. 2018; Gao et al. 2021 (bits per byte)",
             "the text is probable: its whole log p over its bytes, where that of each token is not known",
@@ -86,7 +77,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same text",
             ("totals", "texts"),
         ),
-        Query(
+        query.Query(
             "reference_difference",
             "Mireshghallah et al. 2022; Duan et al. 2024",
             "it is more probable than for a model that saw neither side: the loss of that one less the audited one's",
@@ -94,7 +85,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "losses tie in both",
             WITH_REFERENCE,
         ),
-        Query(
+        query.Query(
             "reference_ratio",
             "Carlini et al. 2021",
             "the same as a ratio: minus the loss over the reference's",
@@ -112,8 +103,8 @@ class Ragged:
     """Numbers of records of differing length, one after another."""
 
     values: Floats
-    starts: Integers
-    lengths: Integers
+    starts: query.Integers
+    lengths: query.Integers
 
     def means(self) -> Floats:
         """The mean of each record."""
@@ -173,14 +164,17 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
         >>> zlib_ratio([[-1.0, -3.0], [-0.5]], [20, 10])
         array([-0.1 , -0.05])
     """
-    tokens, bytes_each = _tokens(log_probabilities, lengths, "log_probabilities"), numbers(sizes, "sizes")
-    require_length(bytes_each, "sizes", len(tokens.lengths), "records")
+    tokens, bytes_each = (
+        _tokens(log_probabilities, lengths, "log_probabilities"),
+        query.numbers(sizes, "sizes"),
+    )
+    query.require_length(bytes_each, "sizes", len(tokens.lengths), "records")
     need = "has none, need the bytes of its compressed text, above 0"
-    refuse_first(bytes_each <= 0, errors.OutOfRange, "sizes", need)
+    query.refuse_first(bytes_each <= 0, errors.OutOfRange, "sizes", need)
     return tokens.means() / bytes_each
 
 
-def compressed_sizes(texts: Sequence[str | bytes]) -> Integers:
+def compressed_sizes(texts: Sequence[str | bytes]) -> query.Integers:
     """Bytes of each text, in UTF-8, when zlib compresses it at its default level.
 
     Builds of zlib may differ by a few bytes: compress both sides on one machine.
@@ -290,10 +284,10 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
     """
     sizes = np.array([len(each) for each in _encoded(texts)], dtype=np.intp)
     _require_tokens(sizes, "texts")
-    logs = numbers(totals, "totals")
-    require_length(logs, "totals", len(sizes), "texts")
+    logs = query.numbers(totals, "totals")
+    query.require_length(logs, "totals", len(sizes), "texts")
     need = "is above 0, need the natural logarithm of its probability"
-    refuse_first(logs > 1e-6, errors.OutOfRange, "totals", need)
+    query.refuse_first(logs > 1e-6, errors.OutOfRange, "totals", need)
     return np.asarray(np.minimum(logs, 0.0) / sizes, dtype=np.float64)
 
 
@@ -383,8 +377,8 @@ def aggregate(
         >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"], "max")[1]
         array([2. , 0.5])
     """
-    values, labels = numbers(scores, "scores"), labels_of(units, "units")
-    require_length(labels, "units", len(values), "scores")
+    values, labels = query.numbers(scores, "scores"), query.labels_of(units, "units")
+    query.require_length(labels, "units", len(values), "scores")
     names, unit = np.unique(labels, return_inverse=True)
     order = np.argsort(unit, kind="stable")
     lengths = np.bincount(unit)
@@ -428,7 +422,7 @@ def _tokens(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
 def _beside(values: Tokens, lengths: ArrayLike | None, name: str, tokens: Ragged) -> Ragged:
     """Finite numbers, one for each of the tokens."""
     others = _ragged(values, lengths, name)
-    require_length(others.lengths, name, len(tokens.lengths), "records")
+    query.require_length(others.lengths, name, len(tokens.lengths), "records")
     if (others.lengths != tokens.lengths).any():
         index = int(np.argmax(others.lengths != tokens.lengths))
         raise errors.DimensionMismatch.about(
@@ -454,7 +448,7 @@ def _pair(
     """The audited model's tokens and the reference's, of the same records."""
     own = _tokens(values, lengths, "log_probabilities")
     theirs = _tokens(reference, lengths if reference_lengths is None else reference_lengths, "reference")
-    require_length(theirs.lengths, "reference", len(own.lengths), "records")
+    query.require_length(theirs.lengths, "reference", len(own.lengths), "records")
     return own, theirs
 
 
@@ -464,7 +458,7 @@ def _ragged(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
         return _padded(values, lengths, name)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         raise errors.InputError.about(name, f"got {type(values).__name__}, need an array for each record")
-    rows = [plain_array(row, name) for row in values]
+    rows = [query.plain_array(row, name) for row in values]
     if not rows:
         raise errors.TooFewRecords.about(name, "got none, need at least one record")
     for index, row in enumerate(rows):
@@ -479,28 +473,28 @@ def _ragged(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
 
 def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
     """The first numbers of each row."""
-    table, sizes = plain_array(values, name), numbers(lengths, "lengths")
+    table, sizes = query.plain_array(values, name), query.numbers(lengths, "lengths")
     if table.ndim != 2 or table.dtype.kind not in "iuf":
         raise errors.DimensionMismatch.about(
             name,
             "with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
         )
-    require_length(sizes, "lengths", len(table), "rows")
+    query.require_length(sizes, "lengths", len(table), "rows")
     wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))
     need = f"needs a whole number from 1 to {table.shape[1]}, the width of the padded array"
-    refuse_first(wrong, errors.OutOfRange, "lengths", need)
+    query.refuse_first(wrong, errors.OutOfRange, "lengths", need)
     whole = sizes.astype(np.intp)
     _require_tokens(whole, name)
     inside = np.arange(table.shape[1]) < whole[:, None]
     return Ragged(table[inside].astype(np.float64), _starts(whole), whole)
 
 
-def _require_tokens(sizes: Integers, name: str) -> None:
+def _require_tokens(sizes: query.Integers, name: str) -> None:
     says = "has no tokens, so the model says nothing of it; leave such records out"
-    refuse_first(sizes == 0, errors.TooFewRecords, name, says)
+    query.refuse_first(sizes == 0, errors.TooFewRecords, name, says)
 
 
-def _starts(lengths: Integers) -> Integers:
+def _starts(lengths: query.Integers) -> query.Integers:
     """Where each record begins."""
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
 

@@ -77,9 +77,8 @@ def _floats(table: str, name: str, array: Floats) -> Values:
     infinite = np.isinf(array)
     if infinite.any():
         bad = int(np.argmax(infinite))
-        raise NotFinite.about(
-            table, f"column {name!r} is infinite in row {bad}; put a number or leave it empty", bad
-        )
+        message = f"column {name!r} is infinite in row {bad}; put a number or leave it empty"
+        raise NotFinite.about(table, message, bad)
     return Values("missing" if missing.all() else "number", np.where(missing, 0.0, array), missing)
 
 
@@ -177,9 +176,6 @@ def _text(item: Any) -> str:
     if isinstance(item, float | np.floating) and float(item).is_integer():
         return str(int(item))
     return str(item.isoformat()) if hasattr(item, "isoformat") else str(item)
-
-
-# --- the same as another type -------------------------------------------------------------------------------
 
 
 def as_texts(part: Values) -> Values:

@@ -126,9 +126,8 @@ def _reference(reference: ArrayLike, rows: Floats) -> Floats:
     """The reference's features, as many as the records have."""
     others = _features(reference, "reference")
     if others.shape[1] != rows.shape[1]:
-        raise DimensionMismatch.about(
-            "reference", f"got {others.shape[1]} features, need {rows.shape[1]}, as the records have"
-        )
+        message = f"got {others.shape[1]} features, need {rows.shape[1]}, as the records have"
+        raise DimensionMismatch.about("reference", message)
     if len(others) < 2:
         raise TooFewRecords.about("reference", "got 1, need at least two records to say how they vary")
     return others

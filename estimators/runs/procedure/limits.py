@@ -32,10 +32,6 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 
-# --- trainings ----------------------------------------------------------------------------------------------
-# One trained model among several: its advantage seen from below and from above, and by how much records blur it.
-
-
 FEWEST = 4
 """Fewest models of which anything is said."""
 
@@ -147,9 +143,8 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
             f"about this model by itself, or train {FEWEST - 1} more",
         )
     if len(names) < FEWEST:
-        raise TooFewRecords.about(
-            "model", f"got {len(names)} models, need at least {FEWEST} to tell how much they vary"
-        )
+        message = f"got {len(names)} models, need at least {FEWEST} to tell how much they vary"
+        raise TooFewRecords.about("model", message)
     sides = column[: data.n_members], column[data.n_members :]
     for what, side in zip(("member", "nonmember"), sides, strict=True):
         few = names[np.bincount(side, minlength=len(names)) < MIN_RECORDS]
@@ -172,8 +167,6 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         for name, members, nonmembers in zip(names.tolist(), *parts, strict=True)
     }
 
-
-# --- limits -------------------------------------------------------------------------------------------------
 
 Range = tuple[float, float]
 

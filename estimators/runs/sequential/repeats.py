@@ -245,9 +245,6 @@ def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Ma
     return (*marks, (mark, float(f"{chance:.1e}"))), together, repeat
 
 
-# --- hashes -------------------------------------------------------------------------------------------------
-
-
 def _hashed(sides: Sides, key: str) -> tuple[Integers, Integers]:
     """The smallest hashes of the values of both sides, ascending, and how many records have each; one more than a
     sketch holds, so that it shows if there are more."""
@@ -287,7 +284,6 @@ def _log_binomial(successes: int, trials: int, share: float) -> float:
     return float(ways + xlogy(successes, share) + xlog1py(trials - successes, -share))
 
 
-# --- placing ------------------------------------------------------------------------------------------------
 # On which cells the batches of a run are counted: those that a few scores of the first one show, and then the same.
 
 PILOT = 500
@@ -333,9 +329,8 @@ def place(batch: Scores | Counts, before: Counts | None) -> Counts:
         raise IncompatibleCells("scores: the batches before had labels, not numbers", field="members")
     if before is not None and isinstance(before.cells, Values) is (batch.members.dtype.kind in "US"):
         came, comes = ("numbers", "text") if isinstance(before.cells, Values) else ("text", "numbers")
-        raise IncompatibleCells(
-            f"scores: the batches before had {came} as labels, this one has {comes}", field="members"
-        )
+        message = f"scores: the batches before had {came} as labels, this one has {comes}"
+        raise IncompatibleCells(message, field="members")
     labels, at = np.unique(np.concatenate([batch.members, batch.nonmembers]), return_inverse=True)
     cells = (Categories if labels.dtype.kind in "US" else Values)(labels)
     return _count(np.split(at.reshape(-1), [batch.n_members]), cells)

@@ -330,9 +330,8 @@ class SequentialRun(State):
         )
         if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
-            raise errors.InputError(
-                f"scores: this batch {again}: {repeat.words}; a run takes each record once", field="members"
-            )
+            message = f"scores: this batch {again}: {repeat.words}; a run takes each record once"
+            raise errors.InputError(message, field="members")
         doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
 
@@ -374,18 +373,16 @@ class SequentialRun(State):
         if self.counts is None or other.counts is None:
             return other if self.counts is None else self
         if (self.pilot is None) != (other.pilot is None) or self.starts != other.starts:
-            raise errors.IncompatibleCells(
-                "the runs were begun on other cells; begin both with the same edges", field="state"
-            )
+            message = "the runs were begun on other cells; begin both with the same edges"
+            raise errors.IncompatibleCells(message, field="state")
         sketch, repeat = self.sketch, None
         if self.run_id == other.run_id:
             less, more = sorted((sketch, other.sketch), key=lambda each: each.n_members + each.n_nonmembers)
             sketch, repeat = more.merge(less)
         chance = repeats.chance_of_common(self.batches, other.batches)
         if min(chance, 1.0 if repeat is None else repeat.chance) <= repeats.REFUSE_BELOW:
-            raise errors.InputError.about(
-                "state", "the runs have a batch in common, or most records; each may be in one of them"
-            )
+            message = "the runs have a batch in common, or most records; each may be in one of them"
+            raise errors.InputError.about("state", message)
         first, second = self.rights, other.rights
         names = [*first, *(name for name in second if name not in first)]
         rights = {

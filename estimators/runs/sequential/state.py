@@ -108,9 +108,8 @@ class State:
         version = value.get("version")
         if type(version) is not int or version != VERSION:
             said = f"version {version}" if type(version) is int and abs(version) < MOST else "another version"
-            raise InputError.about(
-                "state", f"is of {said}, and this mace reads version {VERSION}; begin a new run"
-            )
+            message = f"is of {said}, and this mace reads version {VERSION}; begin a new run"
+            raise InputError.about("state", message)
         if set(value) != {"kind", "version", *(each.name for each in fields(State))}:
             raise _damaged("it has other parts than a state", "")
         counts, pilot = (_counts(value[name], name) for name in ("counts", "pilot"))

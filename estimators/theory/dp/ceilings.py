@@ -160,7 +160,6 @@ def iid_gain(epsilon: float, members: float, nonmembers: float) -> float:
     return max(0.0, min(members, nonmembers) - max(0.0, errors))
 
 
-# --- table --------------------------------------------------------------------------------------------------
 # One table: every bound on every quantity side by side, the tightest that is proven marked.
 
 OURS = "this project"

@@ -79,9 +79,8 @@ def keeping(
     """
     most, p = errors.require_number("advantage", advantage), errors.require_open_unit("prior", prior)
     if not 0.0 <= most < 1.0:
-        raise errors.OutOfRange.about(
-            "advantage", f"got {most!r}, need a number from 0 up to but not including 1"
-        )
+        message = f"got {most!r}, need a number from 0 up to but not including 1"
+        raise errors.OutOfRange.about("advantage", message)
     errors.require_from_zero_to_one("delta", delta)
 
     def largest(promise: Callable[[float], Promise]) -> float | None:

@@ -16,7 +16,7 @@ pole at 0, and lies as near the parameters in a million dimensions as in one. In
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, ndtr, softmax
+from scipy.special import ndtr, softmax
 
 from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, require_count, require_open_unit, require_positive
@@ -135,19 +135,3 @@ def attained_eta(
 def _laplace_cdf(z: Floats) -> Floats:
     tail = 0.5 * np.exp(-np.abs(z))
     return np.where(z < 0.0, tail, 1.0 - tail)
-
-
-def printed_eta(scale: float, dimension: int) -> float:
-    """eta that is attained at theta = +-sigma_i in every coordinate by membership, with M = 2 and this radius.
-
-    The density falls with the distance, so the nearer of the two centres, 2 apart, is the likelier: TV is
-    P(r |cos| < 1) with r exponential of mean ``scale`` and cos^2 ~ Beta(1/2, (d-1)/2).
-    """
-    scale, d = require_positive("scale", scale), require_count("dimension", dimension)
-    if d == 1:
-        return float(-np.expm1(-1.0 / scale)) / 2.0
-    log_radius = np.arange(-40.0, 4.0, 0.001)
-    radius = np.exp(log_radius)
-    weights = radius * np.exp(-radius)
-    near = betainc(0.5, (d - 1) / 2.0, np.minimum(1.0, 1.0 / (scale * radius) ** 2))
-    return float((near * weights).sum() / weights.sum()) / 2.0

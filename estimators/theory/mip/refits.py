@@ -93,9 +93,8 @@ class Refits:
         """What the fit returns, as one row of numbers."""
         result = numbers_of(self.fit(self.data[members]))
         if result.shape != self.shape:
-            raise DimensionMismatch.about(
-                "fit", "returned arrays of different shapes; parameters need a fixed shape"
-            )
+            message = "returned arrays of different shapes; parameters need a fixed shape"
+            raise DimensionMismatch.about("fit", message)
         return result.ravel()
 
     def draws(self, count: int, generator: np.random.Generator) -> Floats:

@@ -194,7 +194,6 @@ def _paper_scale(constant: float, eta: float, sigma: float, moment: float) -> fl
     return float((constant / require_eta(eta)) ** (1.0 + 2.0 / moment)) * require_positive("sigma", sigma)
 
 
-# --- certificate --------------------------------------------------------------------------------------------
 # What eta a noise has, certified from a sample of fits, by a limit for means that holds at every sample size.
 #
 # A limit for the mean of independent numbers between 0 and 1, at every sample size, by betting.
@@ -356,7 +355,6 @@ def parameters(name: str, values: ArrayLike, noise: Noise) -> Floats:
     """Rows of parameters, checked against the noise."""
     rows = rows_of(name, values)
     if rows.shape[1] != noise.dimension:
-        raise DimensionMismatch.about(
-            name, f"rows have {rows.shape[1]} numbers, the noise has {noise.dimension}"
-        )
+        message = f"rows have {rows.shape[1]} numbers, the noise has {noise.dimension}"
+        raise DimensionMismatch.about(name, message)
     return rows

@@ -285,7 +285,6 @@ def _universe(universe: int | None, least: int) -> int | None:
     if universe is None:
         return None
     if require_count("universe", universe) < least:
-        raise OutOfRange.about(
-            "universe", f"got {universe}, need at least the {least} categories that are there"
-        )
+        message = f"got {universe}, need at least the {least} categories that are there"
+        raise OutOfRange.about("universe", message)
     return universe

@@ -15,13 +15,6 @@ from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import excess
 from estimators.theory.tables import distribution
 
-# --- diversity ----------------------------------------------------------------------------------------------
-# C_K, the diversity of a discrete distribution, the entropies beside it, and what merging categories leaves of it.
-#
-# C_K, the diversity of a discrete distribution: what it is, how far it can go, and the entropies beside it.
-#
-# What merging categories buys: which merges are best at what, and what is left of diversity.
-
 
 def c_k(probabilities: ArrayLike) -> float:
     """C_K(P) = sum sqrt(p_k (1 - p_k)) (Eq. 18): twice Corollary 15's bound on Delta, times sqrt n."""
@@ -150,8 +143,6 @@ def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
     return result
 
 
-# --- security -----------------------------------------------------------------------------------------------
-
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
 
@@ -175,9 +166,8 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
     gamma = errors.require_positive("gamma", gamma)
     p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
     if p.shape != q.shape:
-        raise errors.DimensionMismatch.about(
-            "member", f"got {q.size} cells, nonmember has {p.size}; need equally many"
-        )
+        message = f"got {q.size} cells, nonmember has {p.size}; need equally many"
+        raise errors.DimensionMismatch.about("member", message)
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
     return float(min(np.maximum(gap, 0.0).sum(), 1.0))
 

@@ -146,9 +146,8 @@ def _orders(
 ) -> tuple[Orders, list[Caution]]:
     """The guesses about each run, by order and pairing, and what to know of the scores."""
     if how is Draw.CHOSEN:
-        raise errors.OutOfRange.about(
-            "draw", "members that were chosen certify nothing, in several runs neither"
-        )
+        message = "members that were chosen certify nothing, in several runs neither"
+        raise errors.OutOfRange.about("draw", message)
     each, cautions = list[list[tuple[Guesses, ...]]](), list[Caution]()
     for at, data in enumerate(runs):
         orders, own = guesses_of(data, how, direction, seed + at)

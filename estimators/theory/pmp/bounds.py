@@ -124,7 +124,6 @@ def of_gaussian(mechanism: Gaussian, epsilon: float, practical: float, delta: fl
     )
 
 
-# --- choose -------------------------------------------------------------------------------------------------
 # The noise for a wanted practical epsilon: DP's epsilon of an exponential mechanism, sigma of a Gaussian one.
 
 

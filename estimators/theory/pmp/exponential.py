@@ -200,10 +200,8 @@ class Tabled:
         errors.require_positive("sensitivity", self.sensitivity)
         n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
         if not n:
-            raise errors.DimensionMismatch.about(
-                "losses",
-                f"got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, ...",
-            )
+            message = f"got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, ..."
+            raise errors.DimensionMismatch.about("losses", message)
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "n", n)
         reach = max(float(np.abs(losses[a] - losses[b]).max()) for _, _, a, b in Neighbours(n))

@@ -19,7 +19,6 @@ from estimators.python.dataclass import dataclass
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 
-# --- distances ----------------------------------------------------------------------------------------------
 # How far the query moves when a record is exchanged for another, record by record.
 #
 # A mean over n records has 2n(2n-1) such distances: too many to keep, and to put into a normal tail at every step of
@@ -84,9 +83,8 @@ def of_sum(points: Floats) -> Distances:
     units of a power of two near the largest coordinate, so that points and noise on any scale give the same.
     """
     if len(points) > MOST_RECORDS:
-        raise errors.OutOfRange.about(
-            "points", f"got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more"
-        )
+        message = f"got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more"
+        raise errors.OutOfRange.about("points", message)
     points = rows_of("points", points, MOST)
     centred = points - np.median(points, axis=0)
     unit = _unit(float(np.abs(centred).max()))
@@ -158,8 +156,6 @@ def _norms(differences: Floats) -> Floats:
     return np.asarray(largest[:, 0] * np.sqrt((rows**2).sum(axis=1)))
 
 
-# --- gaussian -----------------------------------------------------------------------------------------------
-
 Stick = Callable[[Floats, float], Floats]
 """Delta of exchanges at their distances, which falls with the number searched for."""
 
@@ -185,9 +181,8 @@ class Gaussian:
     def __post_init__(self) -> None:
         errors.require_positive("sigma", self.sigma)
         if self.sigma < LEAST or self.distances.largest / self.sigma > FARTHEST:
-            raise errors.OutOfRange.about(
-                "sigma", f"need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart"
-            )
+            message = f"need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart"
+            raise errors.OutOfRange.about("sigma", message)
 
     def delta(self, epsilon: float) -> float:
         """Upper bound (Proposition 12) on the least delta that makes it (epsilon, delta)-PMP on these records."""
@@ -208,13 +203,6 @@ class Gaussian:
 
         enough = self.on_records(delta)
         return least(self.distances, stick, delta, 0.0, enough)
-
-    def record_epsilon(self, record: int, delta: float) -> float:
-        """The same for one record."""
-        apart = self.distances.row(record) / self.sigma
-        return _solved(
-            lambda e: float(shifts.gaussian_delta(apart, e).mean()), delta, 0.0, self.on_records(delta)
-        )
 
     def on_records(self, delta: float) -> float:
         """DP's epsilon at ``delta`` with both training sets among these records: the paper's epsilon(X)."""

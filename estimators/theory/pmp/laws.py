@@ -138,15 +138,13 @@ def finite(laws: Floats, n: int) -> InOut:
     n = errors.require_count("n", n)
     table = np.asarray(laws, dtype=np.float64)
     if table.ndim != 2 or len(table) != comb(2 * n, n):
-        raise errors.DimensionMismatch.about(
-            "laws", f"got {len(table)} rows, need {comb(2 * n, n)}, one for each {n} of {2 * n} records"
-        )
+        message = f"got {len(table)} rows, need {comb(2 * n, n)}, one for each {n} of {2 * n} records"
+        raise errors.DimensionMismatch.about("laws", message)
     wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) < 1e-9))
     if wrong.any():
         first = int(wrong.argmax())
-        raise errors.NotDistribution.about(
-            "laws", f"row {first} is no distribution, need numbers of at least 0 that sum to 1", first
-        )
+        message = f"row {first} is no distribution, need numbers of at least 0 that sum to 1"
+        raise errors.NotDistribution.about("laws", message, first)
     rows = subsets.matrix(2 * n, n, "give fewer records").astype(np.float64)
     with np.errstate(divide="ignore"):
         return InOut(

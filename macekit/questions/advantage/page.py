@@ -71,11 +71,8 @@ def by_changes(limits: model.AnswerPath) -> tuple[model.Section, ...]:
     )
     rows = tuple((limit["changes"].number("count"), limit["upper"].number()) for limit in limits)
     table = model.Table("Upper end of the advantage", ("Changes of guess at most", "Upper end"), rows)
-    return (
-        model.Section(
-            "changes", "Attackers who find finer patterns in the score", (model.Paragraph(says), table)
-        ),
-    )
+    message = "Attackers who find finer patterns in the score"
+    return (model.Section("changes", message, (model.Paragraph(says), table)),)
 
 
 def curve(roc: model.AnswerPath, figures: model.Figures) -> tuple[model.Section, ...]:

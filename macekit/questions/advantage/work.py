@@ -62,17 +62,15 @@ def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *
         effects.require_changes_act("changes", estimator, data)
     limited = question.max_advantage is not None or getattr(question, "max_group_advantage", None) is not None
     if estimator.accept_learned_score is not None and not limited:
-        raise effects.useless(
-            "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
-        )
+        message = "without max_advantage there is no verdict that could pass"
+        raise effects.useless("estimator.accept_learned_score", message)
     effects.require_acceptance_acts(question)
     for name in ("set_members", "set_nonmembers"):
         if getattr(question, name) is not None and units:
-            raise fault(
-                "bad-option",
-                name,
+            detail = (
                 "goes with records that were drawn from the set one by one, and units keep one of several; "
-                "name one of both",
+                "name one of both"
             )
+            raise fault("bad-option", name, detail)
     boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
     effects.require_points_act(question, data, ordered=None if not boxes else False)

@@ -37,9 +37,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     rule = attack_rule(question.rule)
     data = sample_of(body, question)
     if isinstance(data, Counts):
-        raise fault(
-            "bad-option", "counts", "an attack is judged record by record; send its guesses or its scores"
-        )
+        detail = "an attack is judged record by record; send its guesses or its scores"
+        raise fault("bad-option", "counts", detail)
     choice = question.metrics
     result = attack_advantage(
         data,
@@ -75,11 +74,8 @@ def attack_rule(options: attack.AttackRule) -> GuessRule | ThresholdRule | TopRu
     kind = _kind(options)
     for name, kinds in APPLIES.items():
         if getattr(options, name) is not None and kind not in kinds:
-            raise Problem(
-                "bad-option",
-                f"rule.{name} applies only to kind {' or '.join(kinds)}, not {kind}; remove it",
-                field=f"rule.{name}",
-            )
+            detail = f"rule.{name} applies only to kind {' or '.join(kinds)}, not {kind}; remove it"
+            raise Problem("bad-option", detail, field=f"rule.{name}")
     side = options.side or "above"
     match kind:
         case "threshold":

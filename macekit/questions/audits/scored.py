@@ -103,12 +103,11 @@ def _verdict(
     """All intervals holding together, and one decision over all queries."""
     member = records.member
     if member is None:
-        raise fault(
-            "missing-field",
-            "member",
+        detail = (
             "no record says who is a member; give it in each, or members and nonmembers apart. The scores "
-            "alone are answered as CSV or Arrow",
+            "alone are answered as CSV or Arrow"
         )
+        raise fault("missing-field", "member", detail)
     every = {
         name: Scores.of(each[member], each[~member], ScoreKind.CONTINUOUS)
         for name, each in records.scores.items()

@@ -48,22 +48,16 @@ def require_pairs(question: LimitsQuestion) -> None:
 def require_rates(question: QueryLimitsQuestion) -> None:
     """Refuse a rate or a precision that belongs to no limit."""
     if question.max_tpr is None and question.at_fpr is not None:
-        raise fault(
-            "missing-field",
-            "max_tpr",
-            "give the largest acceptable true positive rate at the false positive rate at_fpr",
-        )
+        detail = "give the largest acceptable true positive rate at the false positive rate at_fpr"
+        raise fault("missing-field", "max_tpr", detail)
     require_precision(question.max_exposed, question.at_precision)
 
 
 def require_precision(max_exposed: float | None, at_precision: float | None) -> None:
     """Refuse a precision that belongs to no limit."""
     if max_exposed is None and at_precision is not None:
-        raise fault(
-            "missing-field",
-            "max_exposed",
-            "give the largest acceptable share of training rows that are exposed at at_precision",
-        )
+        detail = "give the largest acceptable share of training rows that are exposed at at_precision"
+        raise fault("missing-field", "max_exposed", detail)
 
 
 def require_columns(call: Call, question: TablesQuestion, tables: Mapping[str, Columns]) -> None:
@@ -161,11 +155,8 @@ def control_column(name: str | None, train: Columns, holdout: Columns) -> Contro
     for side, table in (("train", train), ("holdout", holdout)):
         column = column_of(side, table, name, "control")
         if column.dtype.kind not in "iuf":
-            raise fault(
-                "wrong-type",
-                "control",
-                f"column {name!r} of {side} holds no numbers; name that of the control score",
-            )
+            detail = f"column {name!r} of {side} holds no numbers; name that of the control score"
+            raise fault("wrong-type", "control", detail)
         scores.append(column)
     return ControlColumn((name,), tuple(scores))
 
@@ -196,12 +187,8 @@ def column_of(side: str, table: Columns, name: str, what: str) -> Values:
     column = read_values(side, name, table[name], len(table[name]))
     if column.missing.any():
         row = int(np.argmax(column.missing))
-        raise fault(
-            "bad-records",
-            what,
-            f"row {row} of {side} has no value in column {name!r}; leave the row out, or look why",
-            row,
-        )
+        detail = f"row {row} of {side} has no value in column {name!r}; leave the row out, or look why"
+        raise fault("bad-records", what, detail, row)
     if column.kind == "number":
         numbers = column.values.astype(np.float64)
         whole = what == "truth" and bool((numbers == np.floor(numbers)).all())

@@ -31,9 +31,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CompareQuestion, body)
     require_acceptance_acts(question)
     if question.estimator.accept_learned_score is not None:
-        raise fault(
-            "bad-option", "estimator.accept_learned_score", "a comparison judges no learned score; remove it"
-        )
+        detail = "a comparison judges no learned score; remove it"
+        raise fault("bad-option", "estimator.accept_learned_score", detail)
     samples = queries_of(body, question.query)
     require_estimator_acts(question.estimator, *samples.values(), paper=False)
     estimator_target = target(question.estimator)
@@ -119,18 +118,16 @@ def _of_groups(
     if question.max_group_advantage is None and body.groups is None:
         return ()
     if question.max_group_advantage is None:
-        raise Problem(
-            "bad-option", "groups apply only with max_group_advantage; remove them, or add it", field="groups"
-        )
+        detail = "groups apply only with max_group_advantage; remove them, or add it"
+        raise Problem("bad-option", detail, field="groups")
     if body.groups is None:
         raise fault("missing-field", "groups", "max_group_advantage needs a label for each record")
     if not question.paired:
-        raise fault(
-            "bad-option",
-            "groups",
+        words = (
             "their labels are those of every query's rows, so the samples are not independent; leave paired "
-            "out, or ask about each query by itself",
+            "out, or ask about each query by itself"
         )
+        raise fault("bad-option", "groups", words)
     _require_numbers("max_group_advantage", queries, adversaries)
     scores = {name: each for name, each in queries.items() if isinstance(each, Scores)}
     if len(scores) < len(queries):
@@ -156,12 +153,11 @@ def _of_groups(
 def _require_numbers(field: str, queries: Mapping[str, Scores | Counts], adversaries: Target | None) -> None:
     """Refuse to judge what is read of vectors."""
     if isinstance(adversaries, LearnedTarget) or any(map(is_vector, queries.values())):
-        raise fault(
-            "bad-option",
-            field,
+        detail = (
             "is judged of one number a record, and a learned score of a vector is not all that an "
-            "attacker may read; ask /v1/gate about each vector",
+            "attacker may read; ask /v1/gate about each vector"
         )
+        raise fault("bad-option", field, detail)
 
 
 def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:

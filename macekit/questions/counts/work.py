@@ -21,7 +21,7 @@ from macekit.decoding.columns_read import ColumnRecorder, columns_read
 from macekit.operations import encode, samples
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.counts import CountsAnswer, CountsQuestion
 from macekit.schemas.query_string import WIDE
 
@@ -106,15 +106,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         if body.groups is not None:
-            raise Problem(
-                "bad-option", "groups: counts hold no records, so none is in a group", field="groups"
-            )
+            raise fault("bad-option", "groups", "counts hold no records, so none is in a group")
         return _reply(call, data, columns_read(body), samples.groups_of_counts(body, data))
     if data.dimension > 1 and question.cells == "auto":
         if body.groups is not None:
-            raise Problem(
-                "bad-option", "groups: do not go with counts of vectors; remove one", field="groups"
-            )
+            raise fault("bad-option", "groups", "do not go with counts of vectors; remove one")
         return _reply(call, learn_score(data, seed=question.seed).on_grid(), columns_read(body))
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
@@ -150,11 +146,8 @@ def _require_options_act(question: CountsQuestion, shards: object, edges: object
     if shards is not None:
         require_left_out(question, ("cells", "bins", "query"), "shards are merged on the cells they have")
     elif question.bins is not None and question.cells != "equal_mass":
-        raise Problem(
-            "bad-option",
-            f"bins: applies only to cells equal_mass, not {question.cells}; remove it",
-            field="bins",
-        )
+        detail = f"applies only to cells equal_mass, not {question.cells}; remove it"
+        raise fault("bad-option", "bins", detail)
 
 
 def _with_query(question: CountsQuestion, body: DecodedBody) -> CountsQuestion:
@@ -186,19 +179,19 @@ def _counts_on_cells(data: Scores, question: CountsQuestion, edges: object) -> C
 def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None]:
     """All shards together, and the groups of all where each has some."""
     if body.samples or body.groups is not None or not isinstance(shards, list) or not shards:
-        raise Problem("bad-option", "shards: need a list of counts, and nothing beside it", field="shards")
+        raise fault("bad-option", "shards", "need a list of counts, and nothing beside it")
     if not all(isinstance(each, dict) for each in shards):
-        raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
+        raise fault("wrong-type", "shards", "every one needs to be counts")
     parts = [samples.counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)]
     tables = [samples.groups_of(each, part) for each, part in zip(shards, parts, strict=True)]
     counts = reduce(Counts.merge, parts)
     groups = [(part.cells, each) for part, each in zip(parts, tables, strict=True) if each is not None]
     if groups and None in tables:
         at = tables.index(None)
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"shards: shard {at} has no by_group and another one has; count the groups of all of them, or of none",
-            field="shards",
+            "shards",
+            f"shard {at} has no by_group and another one has; count the groups of all of them, or of none",
         )
     return counts, GroupTable.merged(counts, groups) if groups else None
 

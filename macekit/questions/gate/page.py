@@ -146,9 +146,6 @@ def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     return () if is_of_files(answer.value) else (gate(answer["limits"]),)
 
 
-# --- files --------------------------------------------------------------------------------------------------
-# The same of several files: each of them, each of its limits, and what stands behind these.
-
 HEAD_OF_FILES = ("File", "Decision", "Limit", "At most", "Lower end", "Upper end")
 HEAD_OF_SOURCES = ("File", "Members", "Nonmembers", "SHA-256 of the scores")
 

@@ -29,9 +29,6 @@ from macekit.schemas.statements import ProvenanceAnswer
 GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
 """Limits that need groups."""
 
-# --- judgement ----------------------------------------------------------------------------------------------
-# A gate's decision as its answer.
-
 
 def decision(result: Judgement) -> DecisionAnswer:
     """The decision over all limits, and each of them."""
@@ -118,9 +115,6 @@ def _ends(estimate: Estimate) -> EndsAnswer:
     return {"estimate": estimate.value, "lower": estimate.lower, "upper": estimate.upper}
 
 
-# --- gate ---------------------------------------------------------------------------------------------------
-
-
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Pass, fail or undecided, and what each limit has to do with it."""
     q = parse_question(GateQuestion, body)
@@ -164,9 +158,8 @@ def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
             effects.require_changes_act("changes", estimator, data)
         return
     if question.changes is not None:
-        raise effects.useless(
-            "changes", "only max_advantage and max_group_advantage ask for a class of attacks"
-        )
+        message = "only max_advantage and max_group_advantage ask for a class of attacks"
+        raise effects.useless("changes", message)
     of_cells = question.max is not None or question.max_epsilon is not None
     cuts = (of_cells and effects.is_ranked(data)) or (
         question.max_group_risk is not None and effects.is_line(data)
@@ -179,9 +172,8 @@ def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
     )
     for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
-            raise effects.useless(
-                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
-            )
+            message = "only max_advantage and max_group_advantage ask for a class of attacks"
+            raise effects.useless(f"estimator.{name}", message)
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:
@@ -209,22 +201,15 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
     if q.max_tpr is not None and q.at_fpr is None:
         raise fault("missing-field", "at_fpr", "say at which false positive rate max_tpr limits")
     if q.max_tpr is None and q.at_fpr is not None:
-        raise fault(
-            "missing-field",
-            "max_tpr",
-            "give the largest acceptable true positive rate at the false positive rate at_fpr",
-        )
+        detail = "give the largest acceptable true positive rate at the false positive rate at_fpr"
+        raise fault("missing-field", "max_tpr", detail)
     if q.max_epsilon is None and q.delta > 0.0:
-        raise Problem(
-            "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
-        )
+        words = "delta applies only with max_epsilon; remove it, or add max_epsilon"
+        raise Problem("bad-option", words, field="delta")
     limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
     if limit is not None and not grouped:
-        raise fault(
-            "missing-field",
-            "groups",
-            f"{limit} needs a label for each record, or counts with those of each group",
-        )
+        detail = f"{limit} needs a label for each record, or counts with those of each group"
+        raise fault("missing-field", "groups", detail)
     if limit is None and grouped:
         raise Problem(
             "bad-option",

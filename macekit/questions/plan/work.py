@@ -16,9 +16,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Records for a decision about a limit, or for an interval of a width."""
     q = parse_question(PlanQuestion, body)
     if (q.max_advantage is None) == (q.width is None):
-        raise Problem(
-            "bad-option", "plan: give max_advantage or width, one of the two", field="max_advantage"
-        )
+        detail = "plan: give max_advantage or width, one of the two"
+        raise Problem("bad-option", detail, field="max_advantage")
     if (reply := answer_of_wing(call, body, q)) is not None:
         return reply
     return reply_of(call, _of_records(q, encode.warnings(body.cautions)))
@@ -38,11 +37,8 @@ def _design_effect(q: PlanQuestion) -> float:
     """How many times as many records it takes, as it was given or by how large and how alike clusters are."""
     if q.correlation is None:
         if q.cluster_size is not None and q.design_effect is None:
-            raise fault(
-                "bad-option",
-                "cluster_size",
-                "says nothing by itself; give design_effect or correlation beside it",
-            )
+            detail = "says nothing by itself; give design_effect or correlation beside it"
+            raise fault("bad-option", "cluster_size", detail)
         return q.design_effect or 1.0
     if q.design_effect is not None or q.cluster_size is None:
         what = "goes with cluster_size" if q.cluster_size is None else "does not go with design_effect"

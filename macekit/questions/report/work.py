@@ -49,12 +49,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(ReportQuestion, body)
     data = samples.sample_of(body, question)
     if body.groups is not None and isinstance(data, Counts):
-        raise fault(
-            "bad-option",
-            "groups",
+        detail = (
             "counts hold no records, so none can be told to be in a group; give the counts of each group "
-            "with them (counts.by_group)",
+            "with them (counts.by_group)"
         )
+        raise fault("bad-option", "groups", detail)
     decision = None if question.max_group_advantage is None else _decision(body, data, question)
     assessment = assessed(data, question, body, with_limit=decision is None)
     lone = assessment.lone or data
@@ -92,11 +91,8 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
     """The limit on each group by itself, with that on all records if there is one: they share the error."""
     table = samples.groups_of_counts(body, data) if isinstance(data, Counts) else None
     if body.groups is None and table is None:
-        raise fault(
-            "missing-field",
-            "groups",
-            "max_group_advantage needs a label for each record, or counts with those of each group",
-        )
+        detail = "max_group_advantage needs a label for each record, or counts with those of each group"
+        raise fault("missing-field", "groups", detail)
     adversaries = target(question.estimator, question.changes)
     labels = samples.groups_of_kept(body, question.seed) if table is None else table
     limits: list[Limit] = [

@@ -13,9 +13,6 @@ from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import at_prior, records, worth
 
-# --- exposure -----------------------------------------------------------------------------------------------
-# Individual risk: how exposed a record is at its score, and which records are flagged.
-
 ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upper")
 
 HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
@@ -201,9 +198,6 @@ def _row(records: model.AnswerPath, at: int) -> tuple[model.Cell, ...]:
         "yes" if records["flagged"][at].value else "",
         *(records[name][at].number() for names in COLUMNS for name in names if records[names[0]]),
     )
-
-
-# --- risk ---------------------------------------------------------------------------------------------------
 
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:

@@ -56,11 +56,8 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     if body.groups is not None:
         raise fault("bad-option", "groups", "with anytime, max_advantage is judged alone; remove them")
     if body.clusters:
-        raise fault(
-            "bad-option",
-            "cluster",
-            "does not go with anytime; unit (a column) or units (labels) keep one record of each",
-        )
+        detail = "does not go with anytime; unit (a column) or units (labels) keep one record of each"
+        raise fault("bad-option", "cluster", detail)
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
     _require_answerable(data, body.cautions)
@@ -156,18 +153,14 @@ def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
     for name in FIXED:
         value = getattr(q, name)
         if name in q.model_fields_set and value is not None and value != getattr(run, name):
-            raise fault(
-                "bad-option",
-                name,
+            words = (
                 f"the run of this state was begun with {getattr(run, name)}, which cannot change on the way; "
-                "leave it out, or begin a new run",
+                "leave it out, or begin a new run"
             )
+            raise fault("bad-option", name, words)
     if run.max_advantage is None:
-        raise fault(
-            "bad-option",
-            "state",
-            "its max_advantage is null, so there is nothing to decide; begin a new run with a limit",
-        )
+        detail = "its max_advantage is null, so there is nothing to decide; begin a new run with a limit"
+        raise fault("bad-option", "state", detail)
     return run
 
 
@@ -178,12 +171,11 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
     as_labels = run.counts.cells.kind != "intervals"
     if q.query == ("continuous" if as_labels else "discrete"):
         came = "labels" if as_labels else "numbers along a line"
-        raise fault(
-            "bad-option",
-            "query",
+        detail = (
             f"the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
-            "new run",
+            "new run"
         )
+        raise fault("bad-option", "query", detail)
     return "discrete" if as_labels else q.query
 
 

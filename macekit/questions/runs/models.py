@@ -20,14 +20,12 @@ def answer(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply:
 def _of_models(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
     for name in ("spread", "records_per_model", "max_advantage"):
         if getattr(q, name) is None:
-            raise fault(
-                "bad-option", name, "a plan of models needs spread, records_per_model and max_advantage"
-            )
+            detail = "a plan of models needs spread, records_per_model and max_advantage"
+            raise fault("bad-option", name, detail)
     for name in OF_CLUSTERS:
         if getattr(q, name) is not None:
-            raise fault(
-                "bad-option", name, "a plan of models is one of independent records in each; remove it"
-            )
+            detail = "a plan of models is one of independent records in each; remove it"
+            raise fault("bad-option", name, detail)
     result = plan_models(
         q.expected,
         q.max_advantage or 0.0,

@@ -9,7 +9,6 @@ from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import BLIND, NOTHING, records, without_leak
 
-# --- dp -----------------------------------------------------------------------------------------------------
 # What a promise of differential privacy allows.
 
 NOT_EXAMINED: model.Inline = (
@@ -56,7 +55,6 @@ CONVERTED = Layout(
     heading="In other units",
 )
 
-# --- mip ----------------------------------------------------------------------------------------------------
 # How much noise keeps every attack near guessing, and what an algorithm with finitely many outputs gives
 # away.
 
@@ -130,7 +128,6 @@ FINITE = Layout(
     (HALF, PAPERS),
 )
 
-# --- mis ----------------------------------------------------------------------------------------------------
 # What any algorithm may give away of data in categories, and what overfitting does.
 
 WORST: model.Inline = (
@@ -222,7 +219,6 @@ GAUSSIAN_MEAN = Layout(
     left_open=(MIS_INDEPENDENT, THEOREM_13),
 )
 
-# --- pmp ----------------------------------------------------------------------------------------------------
 # What a mechanism reveals to an attacker who knows the candidate records but not which were used.
 
 PRACTICAL: model.Inline = (
@@ -282,7 +278,6 @@ GAUSSIAN = Layout(
     left_open=(PRACTICAL,),
 )
 
-# --- together -----------------------------------------------------------------------------------------------
 # What theory allows beside what was measured.
 
 HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
@@ -330,7 +325,6 @@ def _row(row: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (row["says"].quote(), *ceilings, *row.interval(), row["agrees"].quote())
 
 
-# --- one run ------------------------------------------------------------------------------------------------
 # What one training run shows of a promise.
 
 NO_PROOF: model.Inline = (
@@ -397,9 +391,6 @@ def after_each(runs: model.AnswerPath) -> model.Section:
         "All bounds hold together: whoever stops after any run may state its own.",
     )
     return model.Section("runs", "After each run", (table,), (table,))
-
-
-# --- pages --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

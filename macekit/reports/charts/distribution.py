@@ -11,10 +11,6 @@ from macekit.reports.formatting import distinct, many, rounded, short, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table
 from macekit.reports.palette import BASELINE, MEMBER, MUTED, NONMEMBER, SURFACE
 
-# --- spans --------------------------------------------------------------------------------------------------
-# Where on the score's axis each cell lies, for cells of one score that have an order; and what a cell is
-# called.
-
 Span = tuple[float, float]
 
 
@@ -59,8 +55,6 @@ def names(risk: AnswerPath) -> list[Cell]:
         return [f"cell {i + 1}" for i in range(len(risk["cells"]["members"]))]
     return [f"{short(start)} to {short(end)}" for start, end in places]
 
-
-# --- distribution -------------------------------------------------------------------------------------------
 
 SIDES = ("members", "nonmembers")
 COLOURS = (MEMBER, NONMEMBER)
@@ -198,9 +192,6 @@ def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence
         "Records of each side", (what, *SIDES), lines, more=len(order) - len(lines), where=scores.path
     )
 
-
-# --- posterior ----------------------------------------------------------------------------------------------
-# The chance of being a member along the score, as the paper states it: by kernel densities, and by slices.
 
 PLOT = 500
 MOST_SLICES = 60

@@ -6,9 +6,6 @@ from typing import Any, Literal, TypeAlias
 
 from macekit.reports.palette import BAND, BASELINE, GRID, INK, MUTED, SURFACE, THRESHOLD
 
-# --- axis ---------------------------------------------------------------------------------------------------
-# Positions along a score's axis: as fine as can be seen, wherever the axis lies.
-
 
 def drawable(low: float, high: float) -> bool:
     """Whether there is a picture of what lies between numbers that far apart, or that near."""
@@ -21,8 +18,6 @@ def placing(low: float, high: float) -> Callable[[float], float]:
     digits = 5 - math.floor(math.log10(high - low))
     return lambda value: round(value, digits)
 
-
-# --- frame --------------------------------------------------------------------------------------------------
 
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = Mapping[str, Any]

@@ -135,9 +135,6 @@ def _row(lists: AnswerPath, x: Axis, series: Sequence[Series], place: int) -> It
         yield column[place].number(each.kind) if place < len(column) else ""
 
 
-# --- theory -------------------------------------------------------------------------------------------------
-# The curves of theory: what a promise, a scale of noise or a number of records makes of it over its range.
-
 Charts = tuple[Figure | None, ...]
 
 

@@ -89,10 +89,6 @@ def rates_table(roc: AnswerPath) -> Table:
     return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))
 
 
-# --- roc ----------------------------------------------------------------------------------------------------
-# The ROC: what share of members an adversary names for the share of nonmembers it names by mistake.
-
-
 def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
     """The curve with its band over the diagonal of an adversary who guesses."""
     value = answer.value
@@ -139,9 +135,6 @@ def stairs(band: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     ]
     return [{name: rounded(value) for name, value in step.items()} for step in steps]
 
-
-# --- low fpr ------------------------------------------------------------------------------------------------
-# The corner of the ROC that an attacker on one person cares about: few false alarms, both axes logarithmic.
 
 LEAST = 1e-6
 """The farthest out that is drawn."""

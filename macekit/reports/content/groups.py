@@ -72,8 +72,6 @@ def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
     )
 
 
-# --- the groups of a gate ---
-
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 

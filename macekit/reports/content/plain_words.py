@@ -11,7 +11,6 @@ from macekit.reports import model
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
 
-# --- attacker class -----------------------------------------------------------------------------------------
 # The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
 
 STEP = "A step is a group of equal or similar values."
@@ -83,9 +82,6 @@ def assumed_class(advantage: AnswerPath) -> str:
     return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
 
 
-# --- evidence -----------------------------------------------------------------------------------------------
-# Other evidence of a leak in an answer whose advantage does not rise above the baseline.
-
 NOTHING = AnswerPath(None)
 """No flags, of an answer that has none."""
 
@@ -136,9 +132,6 @@ def rare_exposure(exposure: AnswerPath) -> tuple[Quote | None, bool]:
     alarm = exposure and exposure["alarm"].value
     return exposure["sentence"].quote() if alarm else None, exposure["severe"].value is not False
 
-
-# --- people -------------------------------------------------------------------------------------------------
-# What an advantage means in people, and what is read first: in the same sentences everywhere.
 
 BLIND = "the baseline: guessing without the score"
 

@@ -8,9 +8,6 @@ from macekit.catalogue import ARRAYS
 from macekit.reports import model
 from macekit.reports.content.reproduce import FROM_A_MODEL, Reproduction, listings, of_a_model, unusual
 
-# --- columns ------------------------------------------------------------------------------------------------
-# The columns that an answer read, and how each was taken: on the first screen, and in full beside its provenance.
-
 MOST_NAMED = 6
 """Columns that are named on the first screen."""
 
@@ -94,8 +91,6 @@ def _how_taken(column: model.AnswerPath) -> model.Inline:
         return kind.untrusted(), ", ", MORE
     return kind.untrusted(), ", ", column["distinct"].number("count"), " different"
 
-
-# --- provenance ---------------------------------------------------------------------------------------------
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""

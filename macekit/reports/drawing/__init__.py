@@ -89,7 +89,6 @@ def _pixels() -> Any:
     try:
         import vl_convert
     except ModuleNotFoundError:
-        raise Problem(
-            "not-installed", "a PNG needs the package vl-convert-python; pip install 'macekit[report]'"
-        ) from None
+        detail = "a PNG needs the package vl-convert-python; pip install 'macekit[report]'"
+        raise Problem("not-installed", detail) from None
     return vl_convert

@@ -32,9 +32,8 @@ def rows_of(layer: Spec, around: Spec) -> list[Row]:
     """What a layer shows: its own rows or the chart's, without those that its filter leaves out."""
     data = layer.get("data", around.get("data", {"values": ()}))
     if set(data) != {"values"}:
-        raise ValueError(
-            f"a chart may hold its data and nothing else, which is not allowed: {', '.join(data)}"
-        )
+        message = f"a chart may hold its data and nothing else, which is not allowed: {', '.join(data)}"
+        raise ValueError(message)
     rows: list[Row] = list(data["values"])
     for step in layer.get("transform", ()):
         match = VALID.fullmatch(step["filter"])
@@ -62,8 +61,6 @@ class Frame:
             raise ValueError(f"a chart has a mark that cannot be drawn: {mark['type']}")
         MARKS[mark["type"]](self, canvas, mark, layer["encoding"], rows)
 
-    # --- places -------------------------------------------------------------------------------------------
-
     def _along(self, channel: str, encoding: Spec, rows: Sequence[Row]) -> Sequence[float | None]:
         """Where rows lie in one direction: at a pixel, a value, or the value of a field; None where there is none."""
         spec, scale = encoding.get(channel), self.x if channel[0] == "x" else self.y
@@ -87,8 +84,6 @@ class Frame:
 
     def _clipped(self, canvas: Canvas, mark: Spec) -> str | None:
         return canvas.clip(self.width, self.height) if mark.get("clip") else None
-
-    # --- marks --------------------------------------------------------------------------------------------
 
     def _line(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         for part in _parts(encoding, rows):

@@ -20,7 +20,6 @@ from estimators.metric.bounds import (
     optimum,
     posteriors,
     rule_lower,
-    rule_upper,
     upper_limit,
     views_of,
 )
@@ -37,6 +36,11 @@ NAMES = sorted(PRESETS)
 
 def objective(name, prior, share=None, **parameters):
     return Objective.of(preset(name, prior, **parameters), prior, share)
+
+
+def rule_upper(hits, n1, alarms, n0, goal, alpha):
+    ratio = bounds._ratio_of(goal)
+    return bounds._rates(hits, n1, alarms, n0, ratio).ratio_upper(*ratio, alpha, bounds.metric_range(goal))
 
 
 def random_counts(seed, size=8):

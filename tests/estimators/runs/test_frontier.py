@@ -7,7 +7,8 @@ import pytest
 
 from estimators import Counts, Decision
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange
-from estimators.runs import frontier as module
+from estimators.python.dataclass import replace
+from estimators.runs import series
 from estimators.runs.frontier import frontier
 from tests.cases import each_case, refusals
 
@@ -42,19 +43,19 @@ def test_the_most_useful_that_may_go_out(options: Any, decisions: list[Decision]
 def levels_asked(monkeypatch: pytest.MonkeyPatch, keeps: set[str], **options: Any) -> dict[str, list[float]]:
     """At which levels each candidate was judged, where only these keep the limit."""
     asked: dict[str, list[float]] = {name: [] for name in LADDER}
-    step_of = module.step_of
+    step_of = series.step_of
 
     def recorded(label: Any, ends: Any, alpha: float, *rest: Any) -> Any:
         asked[label].append(alpha)
         step = step_of(label, ends, alpha, *rest)
-        return module.replace(step, decisive_upper=0.0 if label in keeps else 0.9)
+        return replace(step, decisive_upper=0.0 if label in keeps else 0.9)
 
-    monkeypatch.setattr(module, "step_of", recorded)
+    monkeypatch.setattr(series, "step_of", recorded)
     monkeypatch.setattr(
-        module, "riskiest_upper", lambda ends, alpha: 0.0 if any(ends is each for each in kept) else 0.9
+        series, "riskiest_upper", lambda ends, alpha: 0.0 if any(ends is each for each in kept) else 0.9
     )
     kept: list[Any] = []
-    ends_of = module.riskiest_ends
+    ends_of = series.riskiest_ends
 
     def remembered(queries: Any, prior: float, seed: int, what: str, cluster: Any) -> Any:
         ends = ends_of(queries, prior, seed, what, cluster)
@@ -62,7 +63,7 @@ def levels_asked(monkeypatch: pytest.MonkeyPatch, keeps: set[str], **options: An
             kept.append(ends)
         return ends
 
-    monkeypatch.setattr(module, "riskiest_ends", remembered)
+    monkeypatch.setattr(series, "riskiest_ends", remembered)
     frontier(LADDER, UTILITY, 0.15, accept_exposure=True, **options)
     return asked
 

@@ -126,18 +126,14 @@ def _of_twins(question: ModelQuestion, tables: Mapping[str, Columns]) -> list[tu
     """What twins answer about planted and about spared records; nothing, if neither is there."""
     sides = [(name, tables[name]) for name in ("planted", "spared") if name in tables]
     if len(sides) == 1:
-        raise Problem(
-            "missing-field",
+        detail = (
             "planted, spared: got one of both, need what twins answer about records planted in their training, and "
-            "about others that were drawn with them and left out",
-            field="spared" if sides[0][0] == "planted" else "planted",
+            "about others that were drawn with them and left out"
         )
+        raise Problem("missing-field", detail, field="spared" if sides[0][0] == "planted" else "planted")
     if not sides and question.copies is not None:
         raise Problem("missing-field", "copies: needs planted and spared records", field="planted")
     return sides
-
-
-# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _truth_of(train: Columns) -> str:
@@ -165,12 +161,11 @@ def _predictions_of(
         first = name.removesuffix(label)
         lacking = [each for each in classes if first + each not in names]
         if len(classes) - len(lacking) > 1:
-            raise fault(
-                "bad-records",
-                "predictions",
+            detail = (
                 f"columns such as {name!r} are called after classes, and none is called "
-                f"{first + lacking[0]!r}; leave out rows of that class, or name the columns of predictions",
+                f"{first + lacking[0]!r}; leave out rows of that class, or name the columns of predictions"
             )
+            raise fault("bad-records", "predictions", detail)
     if len(names) > 1:
         names = [
             name
@@ -187,11 +182,8 @@ def _require_features(question: ModelQuestion) -> None:
     for option in ("categories", "use"):
         odd = next((name for name in getattr(question, option) if name not in question.features), None)
         if odd is not None:
-            raise fault(
-                "bad-option",
-                option,
-                f"{odd!r} is none of the features, and only they are compared; name it in features, too",
-            )
+            detail = f"{odd!r} is none of the features, and only they are compared; name it in features, too"
+            raise fault("bad-option", option, detail)
 
 
 def _answers(side: str, table: Columns, names: Sequence[str]) -> Values:
@@ -232,12 +224,11 @@ def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Va
     if every.dtype.kind in "iu" and every[0] >= 0 and every[-1] < len(names):
         return None
     odd = next(each for each in classes if each not in words)
-    raise fault(
-        "bad-records",
-        "predictions",
+    detail = (
         f"no column is called after the class {str(odd)!r}; call each as its class, such as p_{odd}, or "
-        "name the columns of predictions",
+        "name the columns of predictions"
     )
+    raise fault("bad-records", "predictions", detail)
 
 
 def _shared_letters(names: Sequence[str]) -> Iterator[int]:
@@ -254,12 +245,11 @@ def _require_two_sides(answers: Sequence[Values], labels: Sequence[Values]) -> N
     """Refuse one file as both sides."""
     same = all(np.array_equal(one, other) for one, other in (answers, labels))
     if same and len(np.unique(answers[0], axis=0)) > 2:  # labels alone may be the same by chance
-        raise fault(
-            "bad-records",
-            "holdout",
+        detail = (
             "it is train, row for row: nothing tells them apart, whatever leaks; give what the model says of "
-            "rows that were held out",
+            "rows that were held out"
         )
+        raise fault("bad-records", "holdout", detail)
 
 
 def _columns(

@@ -77,7 +77,6 @@ def _mace(entry: Entry) -> Iterator[Text]:
     yield Text(value, entry)
 
 
-# --- servers ------------------------------------------------------------------------------------------------
 # What vLLM and others that speak as OpenAI's answer; vLLM's own words for a prompt are its RequestOutput's, too.
 
 ALONE = "ask with prompt_logprobs=0, or keep prompt_token_ids beside them"
@@ -178,9 +177,6 @@ def _token_list(entry: Entry, choice: Fields, name: str) -> list[Any]:
     if not isinstance(tokens, list):
         raise _wrong(entry, f"choices: logprobs.{name} is missing; ask with logprobs")
     return tokens
-
-
-# --- lm-evaluation-harness ----------------------------------------------------------------------------------
 
 
 def _lm_eval(entry: Entry) -> Iterator[Text]:

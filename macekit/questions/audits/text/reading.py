@@ -95,9 +95,8 @@ class Reader:
         values = each.fields
         for name in (*self.fields, *self.copied):
             if values.get(name) is None:
-                raise self._wrong(
-                    each, f"{self._display_name(name)}: is missing, and {self._first} has it", name
-                )
+                message = f"{self._display_name(name)}: is missing, and {self._first} has it"
+                raise self._wrong(each, message, name)
         extra = next(
             (name for name in (*LISTS, TEXT) if name not in self.fields and values.get(name) is not None), ""
         )
@@ -131,9 +130,8 @@ class Reader:
     def _take_fields(self, each: Text) -> None:
         present = {name for name, value in each.fields.items() if value is not None}
         if LOGPROBS not in present and not (self.layout == "lm_eval" and TOTAL in present):
-            raise self._wrong(
-                each, f"{LOGPROBS}: is missing; need the natural logarithms of the tokens' probabilities"
-            )
+            message = f"{LOGPROBS}: is missing; need the natural logarithms of the tokens' probabilities"
+            raise self._wrong(each, message)
         if (MEAN in present) != (STD in present):
             lone, other = (MEAN, STD) if MEAN in present else (STD, MEAN)
             raise self._wrong(each, f"{lone}: needs {other} beside it")
@@ -177,17 +175,15 @@ class Reader:
         """A value that is copied: of one type in all texts."""
         value = each.fields[name]
         if type(value) not in (str, bool, int, float):
-            raise self._wrong(
-                each, f"{self._display_name(name)}: need a number, text, or true or false", name
-            )
+            message = f"{self._display_name(name)}: need a number, text, or true or false"
+            raise self._wrong(each, message, name)
         if isinstance(value, str):
             require_text([value], self._display_name(name))
             require_short([value], self._display_name(name))
         kind = KINDS[type(value)]
         if self._kinds.setdefault(name, kind) != kind:
-            raise self._wrong(
-                each, f"{self._display_name(name)}: is {kind}, in {self._first} {self._kinds[name]}", name
-            )
+            message = f"{self._display_name(name)}: is {kind}, in {self._first} {self._kinds[name]}"
+            raise self._wrong(each, message, name)
         return value
 
     def _display_name(self, name: str) -> str:

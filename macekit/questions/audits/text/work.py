@@ -122,13 +122,11 @@ def _by_unit(
     of_unit: dict[Any, Any] = {}
     for row, (label, is_member) in enumerate(zip(labels, copied[member], strict=True)):
         if of_unit.setdefault(label, is_member) != is_member:
-            raise fault(
-                "bad-records",
-                "by",
+            detail = (
                 f"text {row} is of one that other texts have on the other side; one is a member with all of its "
-                "texts, or with none",
-                row,
+                "texts, or with none"
             )
+            raise fault("bad-records", "by", detail, row)
     return {by: names, member: [of_unit[name] for name in names]}, columns
 
 

@@ -103,10 +103,7 @@ def _scores(group: str, table: Columns, names: Sequence[str]) -> Any:
             raise unknown_column("score", name, list(table))
         column = column_of(group, table, name, "score")
         if column.dtype.kind not in "iuf":
-            raise fault(
-                "wrong-type",
-                "score",
-                f"column {place + 1} of those named holds no numbers in {group}; name that of the scores",
-            )
+            detail = f"column {place + 1} of those named holds no numbers in {group}; name that of the scores"
+            raise fault("wrong-type", "score", detail)
         columns.append(column.astype(np.float64))
     return np.stack(columns, axis=1)

@@ -29,9 +29,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if body.models is None:
         raise fault("missing-field", "model", "is required and missing: which model scored each record")
     if question.accept_simulated and question.max_advantage is None:
-        raise fault(
-            "bad-option", "accept_simulated", "without max_advantage there is no verdict to rest on it"
-        )
+        detail = "without max_advantage there is no verdict to rest on it"
+        raise fault("bad-option", "accept_simulated", detail)
     result = procedure_advantage(
         data, cast("ArrayLike", body.models), question.prior, question.confidence, question.seed
     )

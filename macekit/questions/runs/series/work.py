@@ -41,12 +41,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     sources: list[ProvenanceAnswer]
     if "" in body.samples:
         if cluster:
-            raise fault(
-                "bad-option",
-                "cluster",
+            detail = (
                 "steps that a column tells apart are counted, and counts do not say whose a row is; give "
-                "each step as a column of scores",
+                "each step as a column of scores"
             )
+            raise fault("bad-option", "cluster", detail)
         samples = _by_label(body, question.query)
         steps = {label: {label: data} for label, data in samples.items()}
         read = encode.columns_of(body)
@@ -109,12 +108,11 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
         counts = counts_by_type(data, body.samples[""])
         table = groups_of_records(body, data, counts)
     if table is None or len(table.labels) < 2:
-        raise fault(
-            "missing-field",
-            "groups",
+        detail = (
             "need at least 2 steps: name the column of steps, or send counts with those of each step "
-            "(counts.by_group); or send several queries",
+            "(counts.by_group); or send several queries"
         )
+        raise fault("missing-field", "groups", detail)
     groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
     steps: dict[str, Counts] = {}
     for place, (label, members, nonmembers) in enumerate(
@@ -122,18 +120,13 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
     ):
         n_members, n_nonmembers = int(members.sum()), int(nonmembers.sum())
         if min(n_members, n_nonmembers) < MIN_RECORDS:
-            raise fault(
-                TooFewRecords,
-                "groups",
+            detail = (
                 f"step {place + 1} has {n_members} member and {n_nonmembers} nonmember records, "
-                f"need at least {MIN_RECORDS} of each; leave the step out",
+                f"need at least {MIN_RECORDS} of each; leave the step out"
             )
+            raise fault(TooFewRecords, "groups", detail)
         steps[label_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
     return steps
-
-
-# --- series steps -------------------------------------------------------------------------------------------
-# What series answer alike: one step, and the decision over all of them.
 
 
 def step_answer(step: Step) -> StepAnswer:

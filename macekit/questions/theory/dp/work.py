@@ -52,16 +52,12 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
     )
 
 
-# --- the promise, in whatever form --------------------------------------------------------------------------
-
-
 def require_one(q: room.PromiseGiven) -> str | None:
     """The form of the promise, if there is one: no second one, and with it what belongs to it and nothing else."""
     names = [name for name in room.PROMISES if getattr(q, name) is not None]
     if len(names) > 1:
-        raise fault(
-            "bad-option", names[1], f"was given together with {names[0]}; give the promise in one form only"
-        )
+        detail = f"was given together with {names[0]}; give the promise in one form only"
+        raise fault("bad-option", names[1], detail)
     for name in room.PROMISES[names[0]][1:] if names else ():
         if getattr(q, name) is None:
             raise fault("missing-field", name, f"is required with {names[0]}")

@@ -138,11 +138,8 @@ def _source(q: room.MisQuestion, body: DecodedBody) -> Source:
     if names[0] == "probabilities":
         require_left_out(q, ("confidence",), "probabilities are exact, so there is no interval")
         if q.universe is not None:
-            raise fault(
-                "bad-option",
-                "universe",
-                "applies only to values or tallies; a list of probabilities already names every category",
-            )
+            detail = "applies only to values or tallies; a list of probabilities already names every category"
+            raise fault("bad-option", "universe", detail)
         return mis.Distribution.of(np.asarray(column, dtype=np.float64))
     if names[0] == "tallies":
         return mis.Tally.of_counts(np.asarray(column), q.universe)

@@ -83,23 +83,19 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
     names, which = np.unique(labels, return_inverse=True)
     which = which.reshape(-1)
     if not 2 <= len(names) <= MOST_RUNS:
-        raise fault(
-            OutOfRange,
-            "model",
-            f"got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself",
-        )
+        detail = f"got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself"
+        raise fault(OutOfRange, "model", detail)
     runs: dict[str, Scores] = {}
     for place, at in enumerate(sorted(range(len(names)), key=lambda at: in_order(names[at].item())), 1):
         sides = data.members[which[:n] == at], data.nonmembers[which[n:] == at]
         if names[at] == "":
             raise fault(InputError, "model", "a record has no label; need whose run each is of")
         if min(map(len, sides)) < MIN_RECORDS:
-            raise fault(
-                TooFewRecords,
-                "model",
+            words = (
                 f"run {place} has {len(sides[0])} member and {len(sides[1])} nonmember records, need at least "
-                f"{MIN_RECORDS} of each; leave the run out",
+                f"{MIN_RECORDS} of each; leave the run out"
             )
+            raise fault(TooFewRecords, "model", words)
         runs[label_name(names[at].item())] = Scores(*sides, data.query, data.reason)
     return runs
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import betainc
 
 from estimators.theory import mip
-from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
 from tests.cases import each_case
 
@@ -33,6 +33,14 @@ def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimensi
     law = stats.gamma(dimension, scale=3.0).cdf  # of ||X|| under a density ~ exp(-||x||/3)
     assert stats.kstest(noise.size(printed), law).pvalue < 1e-100
     assert stats.kstest(noise.size(ours), law).pvalue > 0.01
+
+
+def printed_eta(scale: float, dimension: int) -> float:
+    """P(r |cos| < 1)/2, r exponential, cos^2 ~ Beta(1/2, (d-1)/2): the nearer of two centres, 2 apart, is likelier."""
+    radius = np.exp(np.arange(-40.0, 4.0, 0.001))
+    weights = radius * np.exp(-radius)
+    near = betainc(0.5, (dimension - 1) / 2.0, np.minimum(1.0, 1.0 / (scale * radius) ** 2))
+    return float((near * weights).sum() / weights.sum()) / 2.0
 
 
 @pytest.mark.slow

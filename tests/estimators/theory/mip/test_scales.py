@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from estimators.errors import OutOfRange
 from estimators.theory import mip
-from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
 from tests.cases import each_case
 
@@ -100,7 +99,7 @@ def test_sigma_over_two_eta_is_tight_to_first_order_only_and_the_printed_corolla
     assert mip.corollary_10_scale(0.1, 1.0, 2.0) == pytest.approx(3794.56)
 
     assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
-    assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
+    assert mip.moment_eta(5.0, LINE, 1.0) == pytest.approx(-np.expm1(-1.0 / 5.0) / 2.0, rel=1e-12)
 
 
 @each_case("moment", [1.0, 2.0, 4.0])
