@@ -13,6 +13,7 @@ from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice
 from estimators.sample.counts import Counts
 from estimators.sample.grid import GRID_CELLS, SMALL_INTEGER_RANGE
 from estimators.sample.integers import MOST
+from estimators.sample.parts import Part, counts_of_parts
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import BLOCK, intervals_of
 from estimators.sample.stream import CountStream
@@ -35,6 +36,9 @@ EXACT_RECORDS = 2**17
 
 HEAVY = 4096
 """One record in so many is the most that such a cell holds, if it is not one score."""
+
+FEW_ON_GRID = 2**14
+"""Up to this many records are sorted into the cells of a grid, rather than every cell of it counted."""
 
 LATTICE_KEYS = 2**62
 
@@ -321,7 +325,12 @@ def by_grid(scores: Scores) -> Counts:
         >>> merged.n_members, round(advantage(merged).value, 1)
         (2000, 0.4)
     """
-    return CountStream.on_grid().plus(*_line(scores)).counts()
+    a, b = _line(scores)
+    if len(a) + len(b) > FEW_ON_GRID:
+        return CountStream.on_grid().plus(a, b).counts()
+    values, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+    members, nonmembers = (np.bincount(own, minlength=len(values)) for own in np.split(at, [len(a)]))
+    return counts_of_parts([Part.of_values(values, members, nonmembers)])
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:

@@ -63,6 +63,12 @@ class Part:
         return Grid.of_steps(np.broadcast_to(self.exponents, keys.shape), keys)
 
     @classmethod
+    def of_values(cls, values: Floats, members: Integers, nonmembers: Integers) -> "Part":
+        """So many records of each value, in the cells of the finest grid that holds all of them."""
+        exponents, keys = cells_at(values, finest_exponent(float(values.min()), float(values.max())))
+        return cls("grid", keys, members, nonmembers, frequent_values(values, members, nonmembers), exponents)
+
+    @classmethod
     def of_grid(cls, counts: Counts) -> "Part | None":
         """Counts of a grid as a part; None of others."""
         cells = counts.cells
@@ -258,11 +264,7 @@ def floats_near(numbers: Sequence[int], members: Integers) -> Floats:
 
 def _on_grid(part: Part) -> Part:
     """Integers as the floats nearest to them, on the finest grid that has a place for each."""
-    values = floats_near(part.keys.tolist(), part.members)
-    exponent = finest_exponent(float(values.min()), float(values.max()))
-    frequent = frequent_values(values, part.members, part.nonmembers)
-    exponents, keys = cells_at(values, exponent)
-    return Part("grid", keys, part.members, part.nonmembers, frequent, exponents)
+    return Part.of_values(floats_near(part.keys.tolist(), part.members), part.members, part.nonmembers)
 
 
 def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
