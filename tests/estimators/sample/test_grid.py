@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimators import Counts, Scores
@@ -50,6 +50,8 @@ def edges_of(exponent: int, key: int) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.slow
 @given(numbers, exponents)
+@example(-256.0, 0)
+@example(256.0, 0)
 def test_a_cell_is_as_wide_as_the_step_or_a_256th_of_an_octave(score, exponent) -> None:
     wide = max(exponent, finest_exponent(score, score))
     (power,), (key,) = (column.tolist() for column in cells_at(np.array([score]), wide))
@@ -135,7 +137,7 @@ def test_counts_of_one_step_kept_from_before_merge_with_those_of_octaves() -> No
     before = Counts.from_dict(
         {"members": [5, 5], "nonmembers": [5, 0], "cells": {"kind": "grid", "exponent": -4, "keys": [0, 16]}}
     )
-    now = by_grid(Scores.of([0.001, 0.002] + [0.2, 1000.0] * 3, [0.01, 0.3] + [0.2, 900.0] * 3))
+    now = by_grid(Scores.of([0.0, 0.001] + [0.2, 1000.0] * 3, [0.01, 0.3] + [0.2, 900.0] * 3))
     both = before.merge(now)
 
     assert isinstance(both.cells, Grid)
