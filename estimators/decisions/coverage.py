@@ -6,7 +6,7 @@ from typing import Self
 from estimators.optimum.answer import ASSUMED, MOST_CHANGES, Advantage, times
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
-from estimators.statement import rules_along, rules_covered
+from estimators.statement import percent_at_most, rules_along, rules_covered
 
 RECORDS = (
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
@@ -50,15 +50,16 @@ def as_counted(fine: Counts | None) -> tuple[str, ...]:
     There are no such counts of rows in clusters: None.
     """
     cells = _cells_counted(fine)
-    return () if cells is None else (_as_counted("score as it was", cells),)
+    return (
+        () if fine is None or cells is None else (_as_counted("score as it was", cells, cells, fine.fullest),)
+    )
 
 
-def _as_counted(what: str, cells: int, most: int | None = None) -> str:
+def _as_counted(what: str, cells: int, most: int, fullest: float) -> str:
     """The sentence on the cells in which scores were counted, from the fewest to the most of several."""
-    number = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
-    if most is not None and cells < most:
-        number = f"in {cells:,} to {most:,} cells"
-    return f"It covers the {what} counted, {number}: what differs within a cell is not seen."
+    number = f"{cells:,} to {most:,} cells" if cells < most else f"{cells:,} cells" if cells > 1 else "1 cell"
+    share = f" with up to {percent_at_most(fullest)} of a side in one" if fullest and most > 1 else ""
+    return f"It covers the {what} counted, in {number}{share}: what differs within a cell is not seen."
 
 
 def _cells_counted(fine: Counts | None) -> int | None:
@@ -80,6 +81,7 @@ class Reach:
         groups: The fewest and the most values, or groups of values, of those that are read whole; None if there are
             none.
         cells: The fewest and the most cells of those that were counted; None if none was.
+        fullest: The largest share of a side in a cell of these that may hide what differs.
         own: Of a single score, the sentences on it.
         others: Sentences on whatever else is limited.
     """
@@ -88,6 +90,7 @@ class Reach:
     along: int | None = None
     groups: tuple[int, int] | None = None
     cells: tuple[int, int] | None = None
+    fullest: float = 0.0
     own: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
@@ -100,9 +103,10 @@ class Reach:
             return cls(changes, own=own)
         counted = _cells_counted(result.fine)
         cells = None if counted is None else (counted, counted)
+        fullest = 0.0 if counted is None or result.fine is None else result.fine.fullest
         if result.reads_every_cell:
-            return cls(changes, None, (result.resolution, result.resolution), cells, own)
-        return cls(changes, LEAST if changes is None else changes, None, cells, own)
+            return cls(changes, None, (result.resolution, result.resolution), cells, fullest, own)
+        return cls(changes, LEAST if changes is None else changes, None, cells, fullest, own)
 
     @classmethod
     def together(cls, parts: Iterable[Self]) -> Self:
@@ -114,6 +118,7 @@ class Reach:
             _least(each.along for each in every),
             ends_of(each.groups for each in every),
             ends_of(each.cells for each in every),
+            max(each.fullest for each in every),
             every[0].own if len({each.own for each in every}) == 1 else (),
             tuple(dict.fromkeys(line for each in every for line in each.others)),
         )
@@ -132,7 +137,7 @@ class Reach:
                 rules = f"see which of {fewest:,} to {most:,} groups of similar values a score falls in"
             lines.append(f"It covers attackers who {rules}; a finer rule may do better.")
         if not self.own and self.cells is not None:
-            lines.append(_as_counted("scores as they were", *self.cells))
+            lines.append(_as_counted("scores as they were", *self.cells, self.fullest))
         return (*lines, *self.others)
 
 

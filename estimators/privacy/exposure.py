@@ -217,6 +217,8 @@ class Exposure:
         members_epsilon: What tails and windows of members alone show of the score's epsilon, which need not be the tail
             that is named; 0 if none shows anything.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
+        in_one_cell: Of counts of a score, the most members that a cell has beside nonmembers, which it does not tell
+            apart; None of scores.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
         prior: Probability that a record is a member before its score is seen.
@@ -236,6 +238,7 @@ class Exposure:
     severe: bool
     members_epsilon: float
     least: int | None
+    in_one_cell: int | None
     n_members: int
     n_nonmembers: int
     prior: float
@@ -273,6 +276,8 @@ class Exposure:
                 if self.least is None
                 else f"fewer than {self.least:,} beyond every nonmember would not show"
             )
+            if self.in_one_cell is not None and self.least is not None and self.in_one_cell >= self.least:
+                blind += f", nor would any of the {self.in_one_cell:,} in one cell of the counts"
             sentences = [f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."]
         else:
             sentences = [f"{self.finding}. S{self._how_sure(tail)[1:]}, with {one_end(self.confidence)}."]
@@ -353,6 +358,7 @@ def exposure(
         severe,
         members_epsilon,
         _least_visible(counts.n_members, counts.n_nonmembers, level),
+        _in_one_cell(counts),
         counts.n_members,
         counts.n_nonmembers,
         prior,
@@ -675,6 +681,13 @@ def _least_visible(n1: int, n0: int, level: float) -> int | None:
     # of a side so much larger the draws are as good as independent, and that errs to the safe side
     many = int(np.ceil(np.log(level) / np.log(n1 / (n1 + n0))))
     return many if many <= n1 else None
+
+
+def _in_one_cell(counts: Counts) -> int | None:
+    """The most members that a cell has beside nonmembers, where cells may hold several scores."""
+    if counts.by_value or counts.cells.kind not in ("intervals", "grid"):
+        return None
+    return int(counts.unlike()[0, counts.nonmembers > 0].max(initial=0))
 
 
 def _who(tail: Tail | NonmemberTail, inside: tuple[int, int, str], others: tuple[int, int, str]) -> str:

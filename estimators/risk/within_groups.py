@@ -192,7 +192,8 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            crowd = of_grid(np.minimum(members + nonmembers, counts.unlike()), own.n_records, CROWD_OF_PART)
+            unlike = np.minimum([members, nonmembers], counts.unlike())
+            crowd = of_grid(unlike, np.array(sizes), CROWD_OF_PART)
             if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
                 notes = (
                     ()

@@ -34,7 +34,7 @@ from estimators.sample.cells import (
     places,
 )
 from estimators.sample.doubts import of_grid, of_values
-from estimators.sample.frequent import Frequent, together
+from estimators.sample.frequent import Frequent
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
 from estimators.sample.splits import splitter
@@ -115,11 +115,13 @@ class Counts:
         if isinstance(self.cells, Grid):
             unlike = self.unlike()
             if unlike.size and int(unlike.min()) < 0:
-                at = int(unlike.argmin())
+                at = int(unlike.min(axis=0).argmin())
                 message = f"cells of kind 'grid': a frequent score has more records than its cell {at}"
                 raise InvalidCounts(message, field="cells")
             odd = of_values(self.members, self.nonmembers, ordered=True)
-            object.__setattr__(self, "doubts", (*odd, *of_grid(unlike, self.n_records)))
+            object.__setattr__(
+                self, "doubts", (*odd, *of_grid(unlike, np.array([self.n_members, self.n_nonmembers])))
+            )
 
     @classmethod
     def trusted(
@@ -159,8 +161,16 @@ class Counts:
         return self.members + self.nonmembers
 
     def unlike(self) -> Integers:
-        """Records in each cell that are not known to have the same score."""
-        return self.pooled - self.cells.of_one_score() if isinstance(self.cells, Grid) else self.pooled
+        """Member and nonmember records in each cell that are not known to have the same score."""
+        sides = np.stack([self.members, self.nonmembers])
+        return sides - self.cells.of_one_score() if isinstance(self.cells, Grid) else sides
+
+    @property
+    def fullest(self) -> float:
+        """The largest share of a side in a cell that may hide what differs: of both sides, and not of one score."""
+        unlike = self.unlike()[:, (self.members > 0) & (self.nonmembers > 0)]
+        shares = unlike / np.array([[self.n_members], [self.n_nonmembers]])
+        return float(shares.max(initial=0.0))
 
     @property
     def n_records(self) -> int:
@@ -206,7 +216,7 @@ class Counts:
         ours, theirs = self.cells, other.cells
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
             several = [(ours, self.members, self.nonmembers), (theirs, other.members, other.nonmembers)]
-            return Counts.of_grids(several, together([ours.frequent, theirs.frequent]))
+            return Counts.of_grids(several, Frequent.together([ours.frequent, theirs.frequent]))
         if (
             isinstance(ours, Intervals)
             and isinstance(theirs, Intervals)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct, lengths
-from estimators.sample.frequent import CROWD, RARE
+from estimators.sample.frequent import CROWD, RARE, is_crowded
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -147,25 +147,32 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
 
-def of_grid(unlike: Integers, records: int, share: float = CROWD) -> tuple[Caution, ...]:
+def of_grid(unlike: Integers, totals: Integers, share: float = CROWD) -> tuple[Caution, ...]:
     """That a cell of a grid is crowded: one far score makes its step so wide that others fall into one cell.
 
     Args:
-        unlike: Records of both sides in each cell that are not known to have the same score.
-        records: Records of both sides in all.
-        share: How many of them are many for a cell.
+        unlike: Member and nonmember records in each cell that are not known to have the same score.
+        totals: Member and nonmember records in all.
+        share: How many of either are many for a cell.
 
     Example:
         >>> import numpy as np
         >>> from estimators.sample.doubts import of_grid
-        >>> [caution.code for caution in of_grid(np.array([999, 1]), 1000)]
+        >>> [caution.code for caution in of_grid(np.array([[499, 1], [500, 0]]), np.array([500, 500]))]
         ['crowded_cell']
     """
-    crowd = int(unlike.max(initial=0))
-    if crowd <= max(RARE, share * records):
+    crowds = np.flatnonzero(is_crowded(unlike, totals, share))
+    if not len(crowds):
         return ()
+    fullest = crowds[np.argmax((unlike[:, crowds] / totals[:, np.newaxis]).max(axis=0))]
+    inside = " and ".join(
+        f"{own:,} of {total:,} {name}"
+        for own, total, name in zip(
+            unlike[:, fullest].tolist(), totals.tolist(), ("members", "nonmembers"), strict=True
+        )
+    )
     message = (
-        f"{crowd:,} of {records:,} records lie in one of the cells in which scores were counted, and what differs "
+        f"{inside} lie in one of the cells in which scores were counted, and what differs "
         "among them is not seen and may be a leak: leave placeholders far from all other scores out, count how far "
         "scores are from the value at which they crowd (1 - confidence), or ask of the records themselves"
     )

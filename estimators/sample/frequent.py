@@ -6,8 +6,8 @@ then be taken to hide something, and none is taken for a single value that is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,143 +19,166 @@ from estimators.python.dataclass import dataclass
 RARE = 8
 """Records of one value that are few, whatever their share."""
 
-CROWD = 1.0 / 64.0
-"""Share of all records that are many for one cell of a grid: what differs in it may be an advantage twice as large."""
+CROWD = 1.0 / 256.0
+"""Share of a side's records that are many for one cell of a grid: fewer are no severe exposure (0.5% of members)."""
 
 CROWD_OF_PART = 0.1
-"""Share of the records of a group, or of a run, that are many for a cell: there are fewer, and fewer cells."""
+"""The same of the records of a group, or of a run: there are fewer, and fewer cells."""
 
 FREQUENT_SHARE = CROWD / 2
 """Share of all records from which on a score is kept: it may gain some when more records come."""
 
 
-MOST_AT_ONCE = 256
+MOST_AT_ONCE = 1024
 """Scores that a stream keeps, twice as many as can be frequent in the end. Of more, each loses as many records as takes
-the others away (Misra and Gries 1982): of n records one with more than n/256 is not lost, and misses no more than that.
+the others away (Misra and Gries 1982): of n records one with more than n/1024 is not lost, and misses no more.
 """
 
+MOST_RECORDS = 2**62
 
-@dataclass(frozen=True, slots=True)
-class FrequentScore:
-    """A score that many records have.
 
-    Attributes:
-        score: The score.
-        members: Member records that are known to have exactly it.
-        nonmembers: Nonmember records, likewise.
-    """
+class FrequentScore(NamedTuple):
+    """A score that many records have, and the member and nonmember records that are known to have exactly it."""
 
     score: float
     members: int
     nonmembers: int
 
-    @property
-    def records(self) -> int:
-        """Records of both sides."""
-        return self.members + self.nonmembers
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Frequent:
+    """Scores that many records have, in order, each once.
+
+    Attributes:
+        scores: The scores.
+        sides: Member and nonmember records that are known to have exactly each.
+    """
+
+    scores: Floats
+    sides: Integers
+
+    @classmethod
+    def of(cls, each: Iterable[tuple[float, int, int]]) -> Frequent:
+        """Those of so many members and nonmembers each, which may stand there several times."""
+        columns = [[*column] for column in zip(*each, strict=True)]
+        if not columns:
+            return NONE
+        if sum(columns[1]) + sum(columns[2]) >= MOST_RECORDS:
+            raise InvalidCounts("frequent scores: more records than can be counted", field="counts")
+        return _summed(np.array(columns[0], np.float64), np.array(columns[1:], np.int64))
+
+    @classmethod
+    def of_values(cls, values: Floats, members: Integers, nonmembers: Integers) -> Frequent:
+        """Those of records that are counted by value.
+
+        Args:
+            values: The values, increasing.
+            members: Member records of each.
+            nonmembers: Nonmember records of each.
+        """
+        records = int(members.sum() + nonmembers.sum())
+        return _summed(values, np.stack([members, nonmembers]), FREQUENT_SHARE * records).enough(records)
+
+    @classmethod
+    def together(cls, several: Iterable[Frequent]) -> Frequent:
+        """Those of several samples, as those of all their records.
+
+        Example:
+            >>> from estimators.sample.frequent import Frequent
+            >>> list(Frequent.together([Frequent.of([(1.0, 5, 0)]), Frequent.of([(0.0, 2, 2), (1.0, 0, 4)])]))[1]
+            FrequentScore(score=1.0, members=5, nonmembers=4)
+        """
+        full = [each for each in several if each]
+        if len(full) < 2:
+            return full[0] if full else NONE
+        return _summed(
+            np.concatenate([each.scores for each in full]),
+            np.concatenate([each.sides for each in full], axis=1),
+        )
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[FrequentScore]:
+        """One after the other."""
+        return map(FrequentScore, self.scores.tolist(), *self.sides.tolist())
+
+    def only(self, some: NDArray[np.bool_]) -> Frequent:
+        """Some of them."""
+        return self if some.all() else Frequent(self.scores[some], self.sides[:, some])
+
+    def enough(self, records: int, fewest: int = 2) -> Frequent:
+        """Those that enough of all records have, and no fewer than so many."""
+        own = self.sides.sum(axis=0)
+        return self.only((own >= fewest) & (own > FREQUENT_SHARE * records))
+
+    def after(self, side: int, piece: Floats) -> Frequent:
+        """Those of a stream after one piece more of one side: those before, and those that are frequent in the piece.
+
+        Args:
+            side: 0 of members, 1 of nonmembers.
+            piece: Scores of that side.
+        """
+        values, counts = np.unique_counts(piece + 0.0)
+        many = counts > FREQUENT_SHARE * len(piece)
+        if len(self):
+            at = np.minimum(values.searchsorted(self.scores), len(values) - 1)
+            many[at[values[at] == self.scores]] = True
+        sides = np.zeros((2, int(many.sum())), np.int64)
+        sides[side] = counts[many]
+        both = Frequent.together([self, Frequent(values[many], sides)])
+        if len(both) <= MOST_AT_ONCE:
+            return both
+        records = both.sides.sum(axis=0)
+        least = np.sort(records)[-MOST_AT_ONCE - 1]
+        members = np.minimum(both.sides[0], least)
+        return Frequent(both.scores, both.sides - [members, least - members]).only(records > least)
 
 
-Frequent = tuple[FrequentScore, ...]
-"""In order, each score once."""
+NONE = Frequent(np.zeros(0), np.zeros((2, 0), np.int64))
+
+
+def _summed(scores: Floats, sides: Integers, more_than: float = 0.0) -> Frequent:
+    """Each score once, in order, of those that stand there for more than so many records."""
+    some = np.flatnonzero(sides.sum(axis=0) > more_than)
+    distinct, at = np.unique(scores[some] + 0.0, return_inverse=True)
+    totals = np.zeros((2, len(distinct)), np.int64)
+    for total, column in zip(totals, sides[:, some], strict=True):
+        np.add.at(total, at, column)
+    return Frequent(distinct, totals)
 
 
 def from_dicts(value: Any) -> Frequent:
     """Those that were written down as mappings."""
-    several, records = [], 0
+    several = []
     for each in value:
         sides = each["members"], each["nonmembers"]
-        whole = len(each) == 3 and all(type(side) is int and side >= 0 for side in sides)
-        records += sum(sides) if whole else 0
-        if not whole or records >= 2**62 or not np.isfinite(each["score"]):
+        whole = len(each) == 3 and all(type(side) is int and 0 <= side < MOST_RECORDS for side in sides)
+        if not whole or not np.isfinite(each["score"]):
             raise InvalidCounts(
                 "cells of kind 'grid': frequent needs a score and whole numbers of members and nonmembers",
                 field="cells",
             )
-        several.append((FrequentScore(float(each["score"]) + 0.0, *sides),))
-    return together(several)
+        several.append((float(each["score"]), *sides))
+    return Frequent.of(several)
 
 
-def together(several: Iterable[Frequent]) -> Frequent:
-    """Those of several samples, as those of all their records.
-
-    Example:
-        >>> from estimators.sample.frequent import FrequentScore, together
-        >>> together([(FrequentScore(1.0, 5, 0),), (FrequentScore(0.0, 2, 2), FrequentScore(1.0, 0, 4))])[1].records
-        9
-    """
-    sides: dict[float, tuple[int, int]] = {}
-    for each in (one for some in several for one in some):
-        members, nonmembers = sides.get(each.score, (0, 0))
-        sides[each.score] = (members + each.members, nonmembers + each.nonmembers)
-    return tuple(FrequentScore(score, *sides[score]) for score in sorted(sides))
-
-
-def frequent_values(values: Floats, members: Integers, nonmembers: Integers) -> Frequent:
-    """Those of records that are counted by value.
+def is_crowded(sides: Integers, totals: Integers, share: float = CROWD) -> NDArray[np.bool_]:
+    """Whether each cell has records of both sides, and many of either one.
 
     Args:
-        values: The values, increasing.
-        members: Member records of each.
-        nonmembers: Nonmember records of each.
+        sides: Member and nonmember records in each cell, of each group where there are several.
+        totals: All records of either side, likewise.
+        share: How many of them are many.
     """
-    pooled = members + nonmembers
-    records = int(pooled.sum())
-    many = np.flatnonzero(pooled > FREQUENT_SHARE * records)
-    columns = (column[many].tolist() for column in (values + 0.0, members, nonmembers))
-    return frequent_enough(together((FrequentScore(*each),) for each in zip(*columns, strict=True)), records)
+    many = np.maximum(RARE, share * np.asarray(totals, dtype=np.float64)[..., np.newaxis])
+    return np.asarray((sides > many).any(axis=0) & (sides > 0).all(axis=0))
 
 
-def frequent_enough(some: Iterable[FrequentScore], records: int, fewest: int = 2) -> Frequent:
-    """Those that enough of all records have, and no fewer than so many."""
-    return tuple(each for each in some if each.records >= fewest and each.records > FREQUENT_SHARE * records)
-
-
-def crowded(pooled: Integers | Floats, records: int) -> list[int]:
-    """Cells that hold many of the records."""
-    if not len(pooled) or pooled.max() <= CROWD * records:
+def crowded(records: Integers | Floats, total: int) -> list[int]:
+    """Cells that hold many of all records."""
+    if not len(records) or records.max() <= CROWD * total:
         return []
-    at: list[int] = np.flatnonzero(pooled > CROWD * records).tolist()
+    at: list[int] = np.flatnonzero(records > CROWD * total).tolist()
     return at
-
-
-def after_piece(
-    before: Frequent,
-    side: int,
-    piece: Floats,
-    crowds: Collection[int],
-    keys_of: Callable[[Floats], Integers],
-) -> Frequent:
-    """The frequent scores of a stream after one piece more: those known, and those of its crowded cells.
-
-    Args:
-        before: Those of all pieces before.
-        side: 0 of members, 1 of nonmembers.
-        piece: Scores of that side.
-        crowds: Cells in which many of the piece lie.
-        keys_of: The cell of each score.
-    """
-    in_order = np.sort(np.array([*crowds], dtype=np.int64))
-
-    def is_within(scores: Floats) -> NDArray[np.bool_]:
-        cells = keys_of(scores)
-        return np.asarray(in_order[np.minimum(in_order.searchsorted(cells), len(in_order) - 1)] == cells)
-
-    earlier = np.array([each.score for each in before])
-    others, numbers = earlier, {}
-    if len(in_order):
-        others = earlier[~is_within(earlier)]
-        values, counts = np.unique_counts(piece[is_within(piece)] + 0.0)
-        many = (counts > FREQUENT_SHARE * len(piece)) | np.isin(values, earlier)
-        numbers = dict(zip(values[many].tolist(), counts[many].tolist(), strict=True))
-    numbers |= {score: int(np.count_nonzero(piece == score)) for score in others.tolist()}
-    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items() if n)
-    both = together([before, tuple(new)])
-    if len(both) <= MOST_AT_ONCE:
-        return both
-    least = sorted(each.records for each in both)[-MOST_AT_ONCE - 1]
-    members = [min(each.members, least) for each in both]
-    return tuple(
-        FrequentScore(each.score, each.members - some, each.nonmembers - (least - some))
-        for each, some in zip(both, members, strict=True)
-        if each.records > least
-    )

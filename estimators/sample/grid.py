@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import InvalidCounts
-from estimators.python.dataclass import asdict, dataclass
-from estimators.sample.frequent import CROWD, RARE, Frequent, from_dicts
+from estimators.python.dataclass import dataclass
+from estimators.sample.frequent import NONE, Frequent, from_dicts, is_crowded
 from estimators.sample.octaves import is_near_zero, octave_cells, octave_numbers
 from estimators.sample.search import intervals_of
 
@@ -46,13 +46,13 @@ class Grid:
 
     exponent: int
     keys: Integers
-    frequent: Frequent = ()
+    frequent: Frequent = NONE
     exponents: Integers | None = None
     kind: ClassVar[str] = "grid"
     ordered: ClassVar[bool] = True
 
     @classmethod
-    def of_steps(cls, exponents: Integers, keys: Integers, frequent: Frequent = ()) -> Grid:
+    def of_steps(cls, exponents: Integers, keys: Integers, frequent: Frequent = NONE) -> Grid:
         """Cells of which each has a step of its own."""
         largest = int(exponents.max()) if len(exponents) else 0
         return cls(largest, keys, frequent, None if (exponents == largest).all() else exponents)
@@ -94,29 +94,29 @@ class Grid:
         """Only the keys named."""
         return Grid.of_steps(self.steps[keep], self.keys[keep], self.frequent)
 
-    def with_crowds_only(self, pooled: Integers) -> Grid:
-        """The same, with only those of the frequent scores whose cell is crowded by so many records in each."""
+    def with_crowds_only(self, sides: Integers) -> Grid:
+        """The same, with only those of the frequent scores whose cell is crowded by so many of either side in each."""
         if not self.frequent:
             return self
-        at = self.locate(np.array([each.score for each in self.frequent]))
-        dense = pooled[at] > max(RARE, CROWD * int(pooled.sum()))
-        some = tuple(each for each, own in zip(self.frequent, dense.tolist(), strict=True) if own)
-        return Grid(self.exponent, self.keys, some, self.exponents)
+        dense = is_crowded(sides, sides.sum(axis=1))[self.locate(self.frequent.scores)]
+        return Grid(self.exponent, self.keys, self.frequent.only(dense), self.exponents)
 
     def of_one_score(self) -> Integers:
-        """Records in each cell that are known to have one score: the most that have the same."""
-        most = np.zeros(self.size, dtype=np.int64)
+        """Member and nonmember records in each cell that are known to have one score: the most that have the same."""
+        most = np.zeros((2, self.size), dtype=np.int64)
         if self.frequent:
-            at = self.locate(np.array([each.score for each in self.frequent]))
-            occupied = at >= 0
-            np.maximum.at(most, at[occupied], np.array([each.records for each in self.frequent])[occupied])
+            in_order = self.frequent.sides.sum(axis=0).argsort(kind="stable")
+            at = self.locate(self.frequent.scores[in_order])
+            most[:, at[at >= 0]] = self.frequent.sides[:, in_order[at >= 0]]  # the last of one cell stays
         return most
 
     def to_dict(self) -> dict[str, object]:
         """Exponent and keys, with the exponents if there are several, and the frequent scores where there are some."""
         value = {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
         own = {} if self.exponents is None else {"exponents": self.exponents.tolist()}
-        return value | own | ({"frequent": [asdict(each) for each in self.frequent]} if self.frequent else {})
+        return (
+            value | own | ({"frequent": [each._asdict() for each in self.frequent]} if self.frequent else {})
+        )
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Grid:
@@ -138,7 +138,7 @@ class Grid:
         return grid
 
 
-def grid_of_all(grids: Sequence[Grid], frequent: Frequent = ()) -> Grid:
+def grid_of_all(grids: Sequence[Grid], frequent: Frequent = NONE) -> Grid:
     """The cells of several samples' records together, in any order: each of their cells lies in one of these.
 
     Args:

@@ -12,7 +12,7 @@ from estimators.arrays import Floats, Integers
 from estimators.errors import NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_enough, frequent_values
+from estimators.sample.frequent import NONE, Frequent, crowded
 from estimators.sample.grid import GRID_CELLS, grid_ends, grid_keys, mend_underflow
 from estimators.sample.octaves import (
     OCTAVE_CELLS,
@@ -30,9 +30,6 @@ PIECE = 2**18
 
 LARGEST_EXPONENT = 1000
 """Steps below which the far end of the window is still a float."""
-
-NEAR = 2**60
-"""Added to the numbers of cells near 0, where they stand beside keys of the window."""
 
 LARGEST_KEY = 2**52 - GRID_CELLS
 """Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
@@ -56,7 +53,7 @@ class GrowingGrid:
     columns: tuple[Floats, Floats]
     scratch: Floats
     near: OctaveCounts
-    frequent: Frequent = ()
+    frequent: Frequent = NONE
 
     @classmethod
     def none(cls) -> GrowingGrid:
@@ -70,7 +67,7 @@ class GrowingGrid:
         members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
         inner = is_near_zero(values, grid.exponent)
         near = OctaveCounts.of(grid.exponent, octave_numbers(values[inner]), np.stack(columns)[:, inner])
-        frequent = frequent_values(values, columns[0], columns[1])
+        frequent = Frequent.of_values(values, columns[0], columns[1])
         return replace(grid, columns=(members, nonmembers), near=near, frequent=frequent)
 
     def plus(self, side: int, scores: Floats, start: int) -> GrowingGrid:
@@ -103,20 +100,10 @@ class GrowingGrid:
     def _frequent_with(self, side: int, piece: Floats, column: Floats, near: OctaveCounts | None) -> Frequent:
         """The frequent scores with those of one more piece, of which so many are in each cell."""
         inner, dense = self._window_near_zero(), crowded(column, len(piece))
-        crowds = {self.first + at for at in dense if not inner.start <= at < inner.stop}
-        if near is not None and len(crowds) < len(dense):
-            numbers, records = near.cells()
-            crowds |= {NEAR + int(numbers[at]) for at in crowded(records[side], len(piece))}
-        if not crowds and not self.frequent:
-            return ()
-        return after_piece(self.frequent, side, piece, crowds, self._numbers_of)
-
-    def _numbers_of(self, scores: Floats) -> NDArray[np.int64]:
-        """A number for the cell of each score."""
-        near = is_near_zero(scores, self.exponent)
-        numbers = grid_keys(np.where(near, 0.0, scores), self.exponent)
-        numbers[near] = NEAR + octave_numbers(scores[near])
-        return numbers
+        dense = [at for at in dense if not inner.start <= at < inner.stop]
+        if not dense and near is not None:
+            dense = crowded(near.cells()[1][side], len(piece))
+        return self.frequent.after(side, piece) if dense or self.frequent else NONE
 
     def reaching(self, low: float, high: float) -> GrowingGrid:
         """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
@@ -182,7 +169,8 @@ class GrowingGrid:
         """Occupied cells as counts."""
         part = self.part()
         grid = replace(part.grid, frequent=part.frequent)
-        return Counts(part.members, part.nonmembers, grid.with_crowds_only(part.members + part.nonmembers))
+        grid = grid.with_crowds_only(np.stack([part.members, part.nonmembers]))
+        return Counts(part.members, part.nonmembers, grid)
 
     def part(self) -> Part:
         """The same as a part."""
@@ -199,7 +187,7 @@ class GrowingGrid:
             np.concatenate([self.first + before, keys, self.first + after]),
             members,
             nonmembers,
-            frequent_enough(self.frequent, int(members.sum() + nonmembers.sum())),
+            self.frequent.enough(int(members.sum() + nonmembers.sum())),
             np.concatenate(
                 [np.full(len(before), self.exponent), exponents, np.full(len(after), self.exponent)]
             ),

@@ -11,7 +11,7 @@ from estimators.arrays import Integers
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import places
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import CROWD, CROWD_OF_PART, RARE, frequent_enough, together
+from estimators.sample.frequent import CROWD_OF_PART, Frequent, is_crowded
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.parts import Part
 
@@ -48,21 +48,20 @@ class NestedGrid:
             at = places(part.grid, cells)
             np.add.at(tables[0, place], at, part.members)
             np.add.at(tables[1, place], at, part.nonmembers)
-        frequent = frequent_enough(together(part.frequent for part in full.values()), int(tables.sum()))
-        return cls(replace(cells, frequent=frequent), tables)
+        frequent = Frequent.together(part.frequent for part in full.values())
+        return cls(replace(cells, frequent=frequent.enough(int(tables.sum()))), tables)
 
     def crowds(self) -> list[int]:
         """Cells that are not known to be of one score and crowded."""
-        unlike = self.tables.sum(axis=(0, 1)) > self.cells.of_one_score()
-        crowds: list[int] = np.flatnonzero(self._crowded() & unlike).tolist()
+        unlike = self.tables.sum(axis=1) > self.cells.of_one_score()
+        crowds: list[int] = np.flatnonzero(self._crowded() & unlike.any(axis=0)).tolist()
         return crowds
 
     def _crowded(self) -> NDArray[np.bool_]:
         """Whether each cell is crowded: by all records, or by those of a group."""
-        own = self.tables.sum(axis=0)
-        of_groups = own > np.maximum(RARE, CROWD_OF_PART * own.sum(axis=1, keepdims=True))
-        pooled = own.sum(axis=0)
-        return np.asarray(of_groups.any(axis=0) | (pooled > max(RARE, CROWD * pooled.sum())))
+        of_groups = is_crowded(self.tables, self.tables.sum(axis=2), CROWD_OF_PART)
+        whole = self.tables.sum(axis=1)
+        return np.asarray(of_groups.any(axis=0) | is_crowded(whole, whole.sum(axis=1)))
 
     def range_of(self, place: int) -> tuple[float, float]:
         """Where a cell begins and ends."""
@@ -87,21 +86,16 @@ class NestedGrid:
             np.concatenate(each) for each in zip(*((own.steps, own.keys) for own in several), strict=True)
         )
         tables = np.concatenate([self.tables[..., left], *(grid.tables for grid in same.values())], axis=-1)
-        at = self._places_of_frequent()
-        others = [each for each, own in zip(self.cells.frequent, at, strict=True) if own not in same]
-        whole = Grid.of_steps(
-            steps, keys, together([tuple(others), *(grid.cells.frequent for grid in same.values())])
-        )
+        frequent = self.cells.frequent
+        others = frequent.only(~np.isin(self.cells.locate(frequent.scores), [*same]))
+        every = Frequent.together([others, *(grid.cells.frequent for grid in same.values())])
+        whole = Grid.of_steps(steps, keys, every)
         in_order = whole.lower_edges.argsort(kind="stable")
         return NestedGrid(whole.select(in_order), tables[..., in_order])
 
-    def _places_of_frequent(self) -> list[int]:
-        at: list[int] = self.cells.locate(np.array([each.score for each in self.cells.frequent])).tolist()
-        return at
-
     def counts(self) -> Counts:
         """The records of all groups, with the caution if a cell is still crowded."""
-        crowded, at = self._crowded(), self._places_of_frequent()
-        some = tuple(each for each, own in zip(self.cells.frequent, at, strict=True) if crowded[own])
+        frequent = self.cells.frequent
+        some = frequent.only(self._crowded()[self.cells.locate(frequent.scores)])
         members, nonmembers = self.tables.sum(axis=1)
         return Counts(members, nonmembers, replace(self.cells, frequent=some))

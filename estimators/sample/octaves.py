@@ -16,7 +16,7 @@ OCTAVE_BITS = 8
 
 OCTAVE_CELLS = 2**OCTAVE_BITS
 
-LEAST_OCTAVE = -980
+LEAST_OCTAVE = -1000
 """What is closer to 0 than two to this power is one cell on either side."""
 
 LEAST_NUMBER = ((1023 + LEAST_OCTAVE) << OCTAVE_BITS) - 1

@@ -16,7 +16,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Cells, Values, places
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_labels, of_values
-from estimators.sample.frequent import Frequent, frequent_enough, frequent_values, together
+from estimators.sample.frequent import NONE, Frequent
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS, require_enough
@@ -53,7 +53,7 @@ class Part:
     keys: NDArray[Any]
     members: Integers
     nonmembers: Integers
-    frequent: Frequent = ()
+    frequent: Frequent = NONE
     exponents: Integers | int = 0
 
     @property
@@ -66,7 +66,9 @@ class Part:
     def of_values(cls, values: Floats, members: Integers, nonmembers: Integers) -> "Part":
         """So many records of each value, in the cells of the finest grid that holds all of them."""
         exponents, keys = cells_at(values, finest_exponent(float(values.min()), float(values.max())))
-        return cls("grid", keys, members, nonmembers, frequent_values(values, members, nonmembers), exponents)
+        return cls(
+            "grid", keys, members, nonmembers, Frequent.of_values(values, members, nonmembers), exponents
+        )
 
     @classmethod
     def of_grid(cls, counts: Counts) -> "Part | None":
@@ -107,7 +109,7 @@ def counts_of_parts(parts: Sequence[Part]) -> Counts:
         return _of_integers(whole)
     grids = [part for part in full if part.kind == "grid"]
     grids = [*grids, _on_grid(whole)] if whole is not None else grids
-    return _of_grids(grids, together(part.frequent for part in [*grids, *hollow]))
+    return _of_grids(grids, Frequent.together(part.frequent for part in [*grids, *hollow]))
 
 
 def counts_of_groups(groups: Mapping[T, Sequence[Part]]) -> dict[T, Counts | None]:
@@ -180,7 +182,7 @@ def _on_cells(parts: Sequence[Part], cells: Cells) -> _OnCells:
             np.add.at(columns[0], at, part.members)
             np.add.at(columns[1], at, part.nonmembers)
         own = np.flatnonzero(columns.any(axis=0))
-        frequent = together(each.frequent for each in on_grid)
+        frequent = Frequent.together(each.frequent for each in on_grid)
         return _OnCells(replace(cells.select(own), frequent=frequent), *columns[:, own])
     assert isinstance(cells, Categories)  # parts make no others
     if not full:
@@ -271,7 +273,7 @@ def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     """Places on grids of any step on the finest one that holds all of them."""
     several = [(part.grid, part.members, part.nonmembers) for part in parts]
     records = sum(int(part.members.sum() + part.nonmembers.sum()) for part in parts)
-    counts = Counts.of_grids(several, frequent_enough(frequent, records))
+    counts = Counts.of_grids(several, frequent.enough(records))
     assert isinstance(counts.cells, Grid)
-    grid = counts.cells.with_crowds_only(counts.pooled)
+    grid = counts.cells.with_crowds_only(np.stack([counts.members, counts.nonmembers]))
     return Counts.trusted(counts.members, counts.nonmembers, grid, counts.doubts)

@@ -19,7 +19,7 @@ from estimators.arrays import Integers
 from estimators.errors import InputError, NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
+from estimators.sample.frequent import NONE, Frequent, crowded
 from estimators.sample.grid import Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
@@ -54,8 +54,8 @@ KINDS_OF_LABELS = {str: "text", bool: "booleans"}
 MOST_MEMBERSHIPS = 1001
 """Different values of the member column that are looked at."""
 
-MOST_FREQUENT = 128
-"""So many scores can each have a 128th of all records, from which on they are frequent."""
+MOST_FREQUENT = 512
+"""So many scores can each have a 512th of all records, from which on they are frequent."""
 
 LEAST = 2.0**LEAST_OCTAVE
 
@@ -250,7 +250,7 @@ class _Cells:
         """The cells of all rows, with the frequent scores."""
         records = int(self.cells.members.sum() + self.cells.nonmembers.sum())
         return replace(
-            self.cells, frequent=frequent_enough(together(self.frequent_of_labels().values()), records)
+            self.cells, frequent=Frequent.together(self.frequent_of_labels().values()).enough(records)
         )
 
     def frequent_of_labels(self) -> dict[object, Frequent]:
@@ -258,13 +258,13 @@ class _Cells:
         if self.frequent is None:
             return {}
         names = [name for name in ("label_0", "key", "members", "n") if name in self.frequent.column_names]
-        several: dict[object, list[Frequent]] = {}
+        several: dict[object, list[tuple[float, int, int]]] = {}
         for *label, score, members, n in zip(
             *(self.frequent[name].to_pylist() for name in names), strict=True
         ):
-            own = FrequentScore(float(score) + 0.0, int(members), int(n) - int(members))
-            several.setdefault(label[0] if label else None, []).append((own,))
-        return {label: together(each) for label, each in several.items()}
+            own = (float(score), int(members), int(n) - int(members))
+            several.setdefault(label[0] if label else None, []).append(own)
+        return {label: Frequent.of(each) for label, each in several.items()}
 
     def by_label(self, role: str) -> dict[object, Part]:
         """The cells of each label of the first column of labels."""
@@ -277,7 +277,7 @@ class _Cells:
                 whole.keys[at],
                 whole.members[at],
                 whole.nonmembers[at],
-                frequent.get(label, ()),
+                frequent.get(label, NONE),
                 np.broadcast_to(whole.exponents, len(whole.keys))[at],
             )
             for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
@@ -566,7 +566,7 @@ def _cells(
     kind: PartKind, keys: np.ndarray[Any, Any], answer: pa.Table, exponents: Integers | int = 0
 ) -> _Cells:
     members = integers_of(answer["members"]).astype(np.int64)
-    part = Part(kind, keys, members, integers_of(answer["n"]).astype(np.int64) - members, (), exponents)
+    part = Part(kind, keys, members, integers_of(answer["n"]).astype(np.int64) - members, NONE, exponents)
     labels = _names_of_labels(len(answer.column_names))
     return _Cells(part, tuple(answer[name] for name in labels if name in answer.column_names))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from estimators.arrays import Integers
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import Frequent, FrequentScore, together
+from estimators.sample.frequent import NONE, Frequent
 from estimators.sample.integers import as_64_bit, as_text
 from estimators.sample.parts import Part, PartKind, counts_of_parts
 from estimators.sample.stream import CountStream
@@ -41,10 +41,8 @@ def rows_of(stream: CountStream) -> pa.Table:
             "kind": [part.kind] * len(keys) + [FREQUENT] * len(more),
             "exponent": np.append(np.broadcast_to(part.exponents, len(keys)), np.zeros(len(more), np.int64)),
             "key": pa.array([*keys.tolist(), *(repr(each.score) for each in more)], pa.string()),
-            "members": np.concatenate([part.members, [each.members for each in more]]).astype(np.int64),
-            "nonmembers": np.concatenate([part.nonmembers, [each.nonmembers for each in more]]).astype(
-                np.int64
-            ),
+            "members": np.concatenate([part.members, more.sides[0]]).astype(np.int64),
+            "nonmembers": np.concatenate([part.nonmembers, more.sides[1]]).astype(np.int64),
         }
     )
 
@@ -107,7 +105,7 @@ def _parts(table: pa.Table) -> Iterator[Part]:
             none = np.zeros(0, np.int64)
             yield Part("grid", none, none, none, _frequent(keys, *columns))
         else:
-            yield Part(cast("PartKind", kind), _keys(kind, keys), columns[0], columns[1], (), steps)
+            yield Part(cast("PartKind", kind), _keys(kind, keys), columns[0], columns[1], NONE, steps)
 
 
 def _frequent(texts: Sequence[str], members: Integers, nonmembers: Integers) -> Frequent:
@@ -118,8 +116,7 @@ def _frequent(texts: Sequence[str], members: Integers, nonmembers: Integers) -> 
             raise ValueError
     except ValueError:
         raise Problem("bad-counts", "rows: a key of a frequent score is no number", field="key") from None
-    each = zip(scores, members.tolist(), nonmembers.tolist(), strict=True)
-    return together((FrequentScore(*one),) for one in each)
+    return Frequent.of(zip(scores, members.tolist(), nonmembers.tolist(), strict=True))
 
 
 def _keys(kind: str, texts: Sequence[str]) -> np.ndarray[Any, Any]:

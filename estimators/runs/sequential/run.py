@@ -183,7 +183,8 @@ class SequentialRun(State):
         if self.pilot is None or self.counts is None:
             return ()
         of_one_score = self.pilot.pooled > 1  # each score of the pilot begins a cell
-        return of_grid(np.where(of_one_score, 0, self.counts.pooled), self.counts.n_records, CROWD_OF_PART)
+        sides = np.stack([self.counts.members, self.counts.nonmembers])
+        return of_grid(np.where(of_one_score, 0, sides), sides.sum(axis=1), CROWD_OF_PART)
 
     @property
     def of_ends(self) -> Decision:

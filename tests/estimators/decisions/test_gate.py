@@ -358,9 +358,9 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
     data = sample(identical(), 1000)
     clustered = judge(data, [MaxAdvantage(0.4)], cluster=np.arange(2000) // 4)
 
-    assert "in 3 cells: what differs within a cell is not seen" in counted.covers[1]
+    assert "in 3 cells with up to 40.0% of a side in one: what differs within a cell" in counted.covers[1]
     assert counted.limits[0].verdict.holds_up_to_changes == 2
-    assert "in 251 cells: what differs within a cell is not seen" in crowded.covers[1]
+    assert "in 251 cells with up to 100.0% of a side in one: what differs within a cell" in crowded.covers[1]
     of_scores = judge(data, [MaxAdvantage(0.4)])
     for result, said in ((counted, True), (crowded, True), (of_scores, False)):
         covers = result.limits[0].estimate.interval.guarantee.covers

@@ -280,8 +280,9 @@ def test_it_is_said_who_is_exposed_and_how_surely_and_where_nothing_shows_what_c
     assert (quiet.tail, quiet.score_epsilon, quiet.alarm, quiet.severe) == (None, 0.0, False, False)
     assert quiet.sentence == (
         "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
-        "nonmember would not show."
+        "nonmember would not show, nor would any of the 500 in one cell of the counts."
     )
+    assert "in one cell" not in exposure(Scores.of(*np.random.default_rng(0).random((2, 1000)))).sentence
     assert "too few records" in tiny.sentence
 
 

@@ -65,6 +65,20 @@ def among_others() -> Sides:
     return np.where(rng.random(N) < 0.3, 1 - 1e-9, a), np.where(rng.random(N) < 0.3, 1 - 1e-9, b)
 
 
+def rare(n_members: int, n_nonmembers: int) -> Callable[[], Sides]:
+    """Some of each side are closer to 1 than a cell is wide, and members apart from nonmembers there."""
+
+    def sides() -> Sides:
+        rng = np.random.default_rng(5)
+        close = (1.0 - 1e-7 * rng.uniform(*ends, 40) for ends in ((0.0, 0.4), (0.6, 1.0)))
+        a, b = (
+            np.append(rng.random(n), each) for n, each in zip((n_members, n_nonmembers), close, strict=True)
+        )
+        return rng.permutation(a), rng.permutation(b)
+
+    return sides
+
+
 WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
     "one far score": (far, "fail", "fail"),
     "close to 1": (near_one, "fail", "not applicable"),
@@ -72,6 +86,8 @@ WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
     "a frequent score at an end": (frequent(1.0, 0.3), "pass", "pass"),
     "a frequent score in the middle": (frequent(0.3, 0.3), "pass", "pass"),
     "twenty frequent scores": (twenty, "pass", "pass"),
+    "a hundredth close to 1": (rare(N, N), "pass", "not applicable"),
+    "a hundredth of members, few of all": (rare(N, 8 * N), "inconclusive", "not applicable"),
     "zero of both signs": (frequent(-0.0, 0.5), "pass", "pass"),
     "no frequent score": (frequent(0.3, 0.0), "pass", "pass"),
 }
