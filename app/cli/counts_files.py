@@ -2,26 +2,20 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from app.cli.inputs import Source, detail_of
 from app.cli.parsing import Misuse
 from estimators.python.dataclass import dataclass, replace
-from estimators.statement import Caution
 from macekit.call import JSON, Call, Reply
-from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.compression import expanded
+from macekit.decoding.json import answer_of_counts
 from macekit.operations import answer
 from macekit.problems import Problem
 
 OK = 200
-
-NOT_CHECKED = Caution(
-    "signature_not_checked",
-    "these counts carry a signature, which was not checked: they may not be what was signed; mace verify tells",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +30,6 @@ class CountsFiles:
         return f"{len(self.sources)} files of counts"
 
 
-class _Content(msgspec.Struct):
-    """What ``mace counts`` wrote; everything else is skipped."""
-
-    counts: dict[str, Any] | None = None
-    columns: list[dict[str, Any]] | None = None
-    input_sha256: str | None = None
-    signature: Any = None
-
-
 def memory() -> int:
     """Bytes that this machine has; 8 GiB where the system does not say."""
     if not hasattr(os, "sysconf"):
@@ -57,17 +42,10 @@ def counts_in(source: Source) -> DecodedBody | None:
     about = Call("counts", JSON, source.encoding, expanded_limit=memory() // 2)
     try:
         with source.body() as body:
-            content = msgspec.json.decode(expanded(about, body), type=_Content)
+            content = msgspec.json.decode(expanded(about, body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
         return None  # the reader of requests says what is wrong
-    if content.counts is None or content.columns is None or content.input_sha256 is None:
-        return None
-    try:
-        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in content.columns]
-    except (KeyError, TypeError):
-        return None
-    notes = () if content.signature is None else (NOT_CHECKED,)
-    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns), cautions=notes)
+    return answer_of_counts(content) if isinstance(content, dict) else None
 
 
 def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:

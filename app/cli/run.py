@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
+from app.cli.counts_files import OK, CountsFiles, answer_counts_files, memory
 from app.cli.inputs import Source, as_misuse, detail_of
 from app.cli.parsing import Misuse
 from app.cli.terminal import Progress
@@ -103,10 +103,6 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return answer(call, _counts_of(call, values, source, progress))
     if source.media_type == JSON:
         _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
-        counts_body = counts_in(source)
-        if counts_body is not None:
-            progress.now("computing")
-            return answer(call, counts_body.with_options(dict(values)))
     about = _call_about(call, source)
     if call.operation == "counts" and streams(about, values):
         return _stream_counts(about, values, source, progress)
@@ -231,9 +227,6 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
-        counts_body = counts_in(source)
-        if counts_body is not None:
-            return counts_body
     return _read(source, partial(decode, about))
 
 

@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from estimators.errors import MixedTypes
+from estimators.statement import Caution
 from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
-from macekit.decoding.body import Column, DecodedBody, Sample
+from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, Side
@@ -21,6 +22,14 @@ from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
 SAMPLE = (*SIDES, "counts")
+OF_COUNTED = frozenset({"sentence", "n_members", "n_nonmembers", "columns", "input_sha256", "signature"})
+"""Fields beside the counts in what ``mace counts`` wrote."""
+
+NOT_CHECKED = Caution(
+    "signature_not_checked",
+    "these counts carry a signature, which was not checked: they may not be what was signed; mace verify tells",
+)
+
 RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster", "model"})
 """Fields that hold records of a sample."""
 
@@ -37,6 +46,9 @@ class Json(Format):
         tree = read(body, COLUMNS | set(arrays))
         if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
             return _of_arrays(tree, arrays)
+        counted = answer_of_counts(tree)
+        if counted is not None:
+            return counted
         samples = {}
         if any(tree.get(name) is not None for name in SAMPLE):
             samples[""] = _sample(tree, "")
@@ -73,6 +85,24 @@ class Json(Format):
 
 
 FORMAT = Json()
+
+
+def answer_of_counts(tree: dict[str, Any]) -> DecodedBody | None:
+    """The counts in what ``mace counts`` wrote, with options beside them; None of anything else."""
+    counts, columns = tree.get("counts"), tree.get("columns")
+    if (
+        not isinstance(counts, dict)
+        or not isinstance(columns, list)
+        or not isinstance(tree.get("input_sha256"), str)
+    ):
+        return None
+    try:
+        columns_read = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in columns]
+    except (KeyError, TypeError):
+        return None
+    options = {name: value for name, value in tree.items() if name not in OF_COUNTED | {"counts"}}
+    notes = () if tree.get("signature") is None else (NOT_CHECKED,)
+    return DecodedBody({"": Sample(counts=counts)}, options, columns=tuple(columns_read), cautions=notes)
 
 
 def _refuse_options(call: Call) -> None:

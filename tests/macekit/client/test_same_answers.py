@@ -208,6 +208,23 @@ def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(s
             assert client.estimate(counts=each, prior=0.2).answer == wanted
 
 
+def test_counts_are_asked_from_the_file_that_they_were_written_to(mace: macekit.Mace, tmp_path: Path) -> None:
+    path, asked = tmp_path / "counts.json", {"max_advantage": 0.9, "prior": 0.2}
+    counted = macekit.counts(*world())
+    counted.to_json(path)
+
+    wanted = macekit.gate(counts=counted["counts"], **asked)
+    for client in (macekit, mace):
+        found = client.gate(path, **asked)
+        assert found["limits"] == wanted["limits"]
+        assert found["provenance"]["input_sha256"] == counted["input_sha256"]
+        assert found["provenance"]["columns"] == counted["columns"]
+
+    path.write_text(path.read_text().replace('"n_members"', '"n_member"'))
+    with pytest.raises(macekit.MaceProblem, match="a field is not known"):
+        macekit.gate(path, **asked)
+
+
 def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
     members, nonmembers = world()
     shards = [macekit.counts(members[:150], nonmembers[:90]), macekit.counts(members[150:], nonmembers[90:])]
