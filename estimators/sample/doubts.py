@@ -174,7 +174,7 @@ def of_grid(unlike: Integers, totals: Integers, share: float = CROWD) -> tuple[C
     message = (
         f"{inside} lie in one of the cells in which scores were counted, and what differs "
         "among them is not seen and may be a leak: leave placeholders far from all other scores out, count how far "
-        "scores are from the value at which they crowd (1 - confidence), or ask of the records themselves"
+        "scores are from the value at which they crowd (100 - percent), or ask of the records themselves"
     )
     return (Caution(CROWDED, message),)
 

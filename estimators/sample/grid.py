@@ -2,7 +2,7 @@
 
 The step is a power of two and the origin is 0, so two grids always agree: the finer one halves its resolution by
 shifting its keys, exactly, in any order (floor of a floor is a floor). Next to 0, where losses and probabilities crowd,
-cells are finer the closer they are to it: each octave, [2^j, 2^(j+1)) or its mirror image, has as many.
+and below 1, where confidences do, cells are finer the closer they are to it (``estimators.sample.octaves``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from estimators.arrays import Floats, Integers
 from estimators.errors import InvalidCounts
 from estimators.python.dataclass import dataclass
 from estimators.sample.frequent import NONE, Frequent, from_dicts, is_crowded
-from estimators.sample.octaves import is_near_zero, octave_cells, octave_numbers
+from estimators.sample.octaves import ANCHORS, is_near, octave_cells, octave_numbers
 from estimators.sample.search import intervals_of
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -34,8 +34,8 @@ FINEST_EXPONENT = -951
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Cells [k, k+1) times 2**exponent for the integer keys k that occur; next to 0, and where cells were cut again,
-    of smaller exponents: none lies in another.
+    """Cells [k, k+1) times 2**exponent for the integer keys k that occur; next to 0 and 1, and where cells were cut
+    again, of smaller exponents: none lies in another.
 
     Attributes:
         exponent: The step is 2 to this power; the largest, if there are several.
@@ -183,11 +183,12 @@ def mend_underflow(keys: Floats, scores: Floats, exponent: int) -> Floats:
 
 
 def cells_at(scores: Floats, exponent: int) -> tuple[Integers, Integers]:
-    """The exponent of the step, and the key, of each score's cell on the grid of a step and in the octaves near 0."""
-    near = is_near_zero(scores, exponent)
+    """The exponent of the step, and the key, of each score's cell on the grid of a step and in octaves."""
+    several = [is_near(anchor, scores, exponent) for anchor in ANCHORS]
     exponents = np.full(len(scores), exponent)
-    keys = grid_keys(np.where(near, 0.0, scores), exponent)
-    exponents[near], keys[near] = octave_cells(octave_numbers(scores[near]))
+    keys = grid_keys(np.where(several[0], 0.0, scores), exponent)
+    for anchor, near in zip(ANCHORS, several, strict=True):
+        exponents[near], keys[near] = octave_cells(octave_numbers(scores[near] - anchor), anchor)
     return exponents, keys
 
 

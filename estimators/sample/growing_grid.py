@@ -15,9 +15,10 @@ from estimators.sample.counts import Counts
 from estimators.sample.frequent import NONE, Frequent, crowded
 from estimators.sample.grid import GRID_CELLS, grid_ends, grid_keys, mend_underflow
 from estimators.sample.octaves import (
-    OCTAVE_CELLS,
+    ANCHORS,
     OctaveCounts,
-    is_near_zero,
+    is_near,
+    near_keys,
     octave_cells,
     octave_numbers,
 )
@@ -44,7 +45,7 @@ class GrowingGrid:
         first: The key of the window's first cell.
         columns: Member and nonmember records in each of its cells.
         scratch: Room for a piece.
-        near: The records near 0, once more, in the cells of octaves.
+        near: The records near 0, and those near 1, once more, in the cells of octaves.
         frequent: Scores that many records have.
     """
 
@@ -52,23 +53,23 @@ class GrowingGrid:
     first: int
     columns: tuple[Floats, Floats]
     scratch: Floats
-    near: OctaveCounts
+    near: tuple[OctaveCounts, OctaveCounts]
     frequent: Frequent = NONE
 
     @classmethod
     def none(cls) -> GrowingGrid:
         """A grid before its first record: no step is too small for it."""
-        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE), OctaveCounts.none(-2000))
+        none = OctaveCounts.none(-2000)
+        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE), (none, none))
 
     @classmethod
     def of_values(cls, values: Floats, columns: Sequence[Integers]) -> GrowingGrid:
         """So many member and nonmember records of each of these values, which are in order."""
         grid = cls.none().reaching(float(values[0]), float(values[-1]))
         members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
-        inner = is_near_zero(values, grid.exponent)
-        near = OctaveCounts.of(grid.exponent, octave_numbers(values[inner]), np.stack(columns)[:, inner])
+        zero, one = (_near(grid.exponent, anchor, values, np.stack(columns)) for anchor in ANCHORS)
         frequent = Frequent.of_values(values, columns[0], columns[1])
-        return replace(grid, columns=(members, nonmembers), near=near, frequent=frequent)
+        return replace(grid, columns=(members, nonmembers), near=(zero, one), frequent=frequent)
 
     def plus(self, side: int, scores: Floats, start: int) -> GrowingGrid:
         """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
@@ -82,28 +83,38 @@ class GrowingGrid:
                     _refuse_not_finite(piece, SIDES[side], start + at)
                 grid = grid.reaching(low, high)
                 column = grid.tabulate(piece)
-            near = None
-            if column[grid._window_near_zero()].any():
-                scores_near = piece.take(np.flatnonzero(is_near_zero(piece, grid.exponent)))
-                near = OctaveCounts.of_side(grid.exponent, side, scores_near)
+            near = [grid._near_in(anchor, side, piece, column) for anchor in ANCHORS]
             frequent = grid._frequent_with(side, piece, column, near)
             column += grid.columns[side]
             columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
-            both = grid.near if near is None else grid.near.plus(near)
-            grid = replace(grid, columns=columns, near=both, frequent=frequent)
+            zero, one = (
+                own if new is None else own.plus(new) for own, new in zip(grid.near, near, strict=True)
+            )
+            grid = replace(grid, columns=columns, near=(zero, one), frequent=frequent)
         return grid
 
-    def _window_near_zero(self) -> slice:
-        """The cells of the window whose records are counted in the cells of octaves, too."""
-        return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in (-OCTAVE_CELLS, OCTAVE_CELLS)))
+    def _near_in(self, anchor: int, side: int, piece: Floats, column: Floats) -> OctaveCounts | None:
+        """The scores of a piece near 0, or 1; None if no cell of the window there has any."""
+        if not column[self._window_near(anchor)].any():
+            return None
+        scores = piece.take(np.flatnonzero(is_near(anchor, piece, self.exponent)))
+        return OctaveCounts.of_side(self.exponent, side, scores - 1.0 if anchor else scores)
 
-    def _frequent_with(self, side: int, piece: Floats, column: Floats, near: OctaveCounts | None) -> Frequent:
+    def _window_near(self, anchor: int) -> slice:
+        """The cells of the window whose records are counted in the cells of octaves, too."""
+        return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in near_keys(anchor, self.exponent)))
+
+    def _frequent_with(
+        self, side: int, piece: Floats, column: Floats, near: Sequence[OctaveCounts | None]
+    ) -> Frequent:
         """The frequent scores with those of one more piece, of which so many are in each cell."""
-        inner, dense = self._window_near_zero(), crowded(column, len(piece))
-        dense = [at for at in dense if not inner.start <= at < inner.stop]
-        if not dense and near is not None:
-            dense = crowded(near.cells()[1][side], len(piece))
-        return self.frequent.after(side, piece) if dense or self.frequent else NONE
+        inner = [self._window_near(anchor) for anchor in ANCHORS]
+        dense = crowded(column, len(piece))
+        alone = [at for at in dense if not any(own.start <= at < own.stop for own in inner)]
+        of_octaves = [each.cells()[1][side] for each in near if dense and each is not None]
+        if not self.frequent and not alone and not any(crowded(own, len(piece)) for own in of_octaves):
+            return NONE
+        return self.frequent.after(side, piece)
 
     def reaching(self, low: float, high: float) -> GrowingGrid:
         """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
@@ -128,19 +139,15 @@ class GrowingGrid:
             first,
             (columns[0], columns[1]),
             self.scratch,
-            self._near_at(exponent, cells),
+            self._near_at(exponent),
             self.frequent,
         )
 
-    def _near_at(self, exponent: int, cells: NDArray[np.int64]) -> OctaveCounts:
-        """What is near 0 with a larger step, too: cells of the window are those of octaves then."""
-        keys = self.first + cells
-        moved = keys >> (exponent - self.exponent)
-        own = np.abs(keys + 0.5) > OCTAVE_CELLS
-        own &= np.abs(moved + 0.5) < OCTAVE_CELLS
-        numbers = octave_numbers(np.ldexp(keys[own].astype(np.float64), self.exponent))
-        records = np.stack([column[cells[own]] if cells.size else column for column in self.columns])
-        return self.near.at(exponent).plus(OctaveCounts.of(exponent, numbers, records.astype(np.int64)))
+    def _near_at(self, exponent: int) -> tuple[OctaveCounts, OctaveCounts]:
+        """What is near 0, and 1, with a larger step: other cells of the window are those of octaves then."""
+        part = self.part()
+        edges, records = part.grid.lower_edges, np.stack([part.members, part.nonmembers])
+        return _near(exponent, 0, edges, records), _near(exponent, 1, edges, records)
 
     def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
         """Records in each cell of the window, where all lie in it."""
@@ -174,24 +181,28 @@ class GrowingGrid:
 
     def part(self) -> Part:
         """The same as a part."""
-        cells = np.flatnonzero(self.columns[0] + self.columns[1])
-        (numbers, near), inner = self.near.cells(), self._window_near_zero()
-        before, after = cells[cells < inner.start], cells[cells >= inner.stop]
-        exponents, keys = octave_cells(numbers)
-        members, nonmembers = (
-            np.concatenate([column[before], records, column[after]]).astype(np.int64)
-            for column, records in zip(self.columns, near, strict=True)
-        )
-        return Part(
-            "grid",
-            np.concatenate([self.first + before, keys, self.first + after]),
-            members,
-            nonmembers,
-            self.frequent.enough(int(members.sum() + nonmembers.sum())),
-            np.concatenate(
-                [np.full(len(before), self.exponent), exponents, np.full(len(after), self.exponent)]
-            ),
-        )
+        cells, steps, keys, tables = np.flatnonzero(self.columns[0] + self.columns[1]), [], [], []
+        start = 0
+        for anchor, near in zip(ANCHORS, self.near, strict=True):
+            inner, (numbers, records) = self._window_near(anchor), near.cells()
+            before = cells[(cells >= start) & (cells < inner.start)]
+            near_steps, near_places = octave_cells(numbers, anchor)
+            steps += [np.full(len(before), self.exponent), near_steps]
+            keys += [self.first + before, near_places]
+            tables += [np.stack([column[before] for column in self.columns]), records]
+            start = inner.stop
+        after = cells[cells >= start]
+        steps, keys = [*steps, np.full(len(after), self.exponent)], [*keys, self.first + after]
+        tables.append(np.stack([column[after] for column in self.columns]))
+        members, nonmembers = np.concatenate(tables, axis=1).astype(np.int64)
+        frequent = self.frequent.enough(int(members.sum() + nonmembers.sum()))
+        return Part("grid", np.concatenate(keys), members, nonmembers, frequent, np.concatenate(steps))
+
+
+def _near(exponent: int, anchor: int, values: Floats, records: Integers) -> OctaveCounts:
+    """Those near 0, or 1, of so many member and nonmember records of each of these values."""
+    inner = is_near(anchor, values, exponent)
+    return OctaveCounts.of(exponent, octave_numbers(values[inner] - anchor), records[:, inner])
 
 
 def _count_in_window(cells: NDArray[np.int64], weights: Floats | None) -> Floats:

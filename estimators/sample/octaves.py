@@ -1,6 +1,8 @@
 """Cells next to 0, finer the closer they are to it: each octave, [2^j, 2^(j+1)) or its mirror image, has as many.
 
-They have numbers in their order: from 0 upward above 0, from -1 downward below it. A cell holds its lower end.
+They have numbers in their order: from 0 upward above 0, from -1 downward below it. A cell holds its lower end. Next to
+1, below it, where confidences crowd, cells are those of score - 1, which is exact; where a float has no more digits
+below 1, each float is a cell. A grid whose step is not far smaller than 1 has none of these.
 """
 
 from __future__ import annotations
@@ -29,11 +31,33 @@ SLOTS = 2**13
 """Cells on either side of 0 that are counted by index: those of the outermost 32 octaves."""
 
 
-def is_near_zero(scores: Floats, exponent: int) -> NDArray[np.bool_]:
-    """Whether each score lies where the cells of a grid of this step are those of octaves."""
+ANCHORS = (0, 1)
+"""Where octaves end: on both sides of 0, and below 1."""
+
+LARGEST_BELOW_ONE = -1 - OCTAVE_BITS
+"""The largest exponent of a step with which a grid has cells of octaves next to 1, none of them next to 0, too."""
+
+LEAST_BELOW_ONE = -53
+"""Floats below 1, and above a half, are multiples of two to this power."""
+
+
+def is_near(anchor: int, scores: Floats, exponent: int) -> NDArray[np.bool_]:
+    """Whether each score lies where the cells of a grid of this step are those of octaves that end at 0, or 1."""
     with np.errstate(over="ignore"):
         limit = float(np.ldexp(OCTAVE_CELLS, exponent))
-    return (scores >= -limit) & (scores < limit)
+    if anchor == 0:
+        return (scores >= -limit) & (scores < limit)
+    if exponent > LARGEST_BELOW_ONE:
+        return np.zeros(len(scores), dtype=np.bool_)
+    return (scores >= 1.0 - limit) & (scores < 1.0)
+
+
+def near_keys(anchor: int, exponent: int) -> tuple[int, int]:
+    """The first of the keys of a grid of this step where cells are those of octaves, and the one behind the last."""
+    if anchor == 0:
+        return -OCTAVE_CELLS, OCTAVE_CELLS
+    behind = 2**-exponent if exponent <= LARGEST_BELOW_ONE else OCTAVE_CELLS
+    return max(behind - OCTAVE_CELLS, OCTAVE_CELLS), behind
 
 
 def octave_numbers(scores: Floats) -> Integers:
@@ -52,8 +76,10 @@ def _cells_away(scores: Floats) -> tuple[Integers, NDArray[np.bool_]]:
     return np.maximum(bits, LEAST_NUMBER, out=bits), below
 
 
-def octave_cells(numbers: Integers) -> tuple[Integers, Integers]:
+def octave_cells(numbers: Integers, anchor: int = 0) -> tuple[Integers, Integers]:
     """The exponent of the step, and the key, of each cell on the grid of that step."""
+    if anchor == 1:
+        return below_one(*octave_cells(numbers))
     below = numbers < 0
     away = np.where(below, -1 - numbers, numbers)
     exponents = (away >> OCTAVE_BITS) - (1023 + OCTAVE_BITS)
@@ -63,9 +89,15 @@ def octave_cells(numbers: Integers) -> tuple[Integers, Integers]:
     return exponents, np.where(below, -1 - keys, keys)
 
 
+def below_one(exponents: Integers, keys: Integers) -> tuple[Integers, Integers]:
+    """The cells below 1 that are those of score - 1, where these have so many floats or a single one."""
+    steps = np.maximum(exponents, LEAST_BELOW_ONE)
+    return steps, (keys >> (steps - exponents)) + (1 << -steps)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class OctaveCounts:
-    """Scores of both sides near 0 on the grid of a step, counted in these cells.
+    """Scores of both sides near 0 on the grid of a step, counted in these cells; or what scores near 1 are above it.
 
     Attributes:
         exponent: Of the step.
@@ -123,10 +155,6 @@ class OctaveCounts:
         numbers = np.concatenate([self.numbers, other.numbers])
         deep = OctaveCounts.of(self.exponent, numbers, np.concatenate([self.others, other.others], axis=1))
         return OctaveCounts(self.exponent, columns, deep.numbers, deep.others)
-
-    def at(self, exponent: int) -> OctaveCounts:
-        """The same on the grid of another step."""
-        return OctaveCounts.of(exponent, *self.cells())
 
     def cells(self) -> tuple[Integers, Integers]:
         """The numbers of all cells, in order, and the records of both sides in each."""

@@ -287,8 +287,9 @@ def sql(
         member: Name of its column of membership, which is true or false; or ``"column=value"``, where it is text and
             members have the value.
         exponent: Scores are counted in steps of 2**exponent; ``merged`` joins cells to what counts have. A step of a
-            2**16th of the scores' range, or finer, tells apart what a file does, except next to 0: for scores that
-            crowd there, such as losses, take one that is finer than most of them, such as -40.
+            2**16th of the scores' range, or finer, tells apart what a file does, except next to 0 and 1: for scores
+            that crowd there, such as losses and confidences, take one that is finer than most of their distances,
+            such as -40.
 
     Returns:
         the queries, each behind a line that says what it is for.

@@ -23,7 +23,7 @@ from estimators.sample.frequent import NONE, Frequent, crowded
 from estimators.sample.grid import Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
-from estimators.sample.octaves import LEAST_OCTAVE, OCTAVE_BITS
+from estimators.sample.octaves import LARGEST_BELOW_ONE, LEAST_BELOW_ONE, LEAST_OCTAVE, OCTAVE_BITS, below_one
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import require_enough, require_no_spelled_number
 from macekit.call import Call
@@ -61,6 +61,9 @@ LEAST = 2.0**LEAST_OCTAVE
 
 NEAR, STEPS, KEYS = 2**60, 1100, 2**15
 """A cell near 0 has the number NEAR + (exponent + STEPS) * KEYS + key + KEYS / 2, which is no place on a grid."""
+
+ONE = 2**40
+"""Added to that of a cell next to 1, by its distance."""
 
 MOST_ROWS = 2**24
 """Rows of an answer to the second query, where groups have cells of their own."""
@@ -378,19 +381,25 @@ class ScoreColumn:
     def key(self, exponent: int | None) -> Expr:
         """The cell of a row: its place on a grid, or its value.
 
-        Next to 0 cells are those of octaves, told apart from places by a number with the exponent of a step: at most
-        that of the cell, as engines round logarithms.
+        Next to 0, and 1, cells are those of octaves, told apart from places by a number with the exponent of a step: at
+        most that of the cell, as engines round logarithms.
         """
         nw = narwhals()
         place = self.place(exponent)
         if exponent is None:
             return place
-        limit, numbers = 2.0 ** (exponent + OCTAVE_BITS), self.floats
+        limit, numbers, anchor = 2.0 ** (exponent + OCTAVE_BITS), self.floats, nw.lit(NEAR)
+        if exponent + OCTAVE_BITS > LEAST_BELOW_ONE and exponent <= LARGEST_BELOW_ONE:
+            close = (numbers >= 1.0 - limit) & (numbers < 1.0)
+            numbers, anchor = (
+                nw.when(close).then(there).otherwise(elsewhere)
+                for there, elsewhere in ((numbers - 1.0, numbers), (nw.lit(NEAR + ONE), anchor))
+            )
         size = nw.when(numbers.abs() < LEAST).then(nw.lit(LEAST)).otherwise(numbers.abs())
         step = size.log(2).floor() - (OCTAVE_BITS + 1)
         own = (numbers * nw.lit(2.0) ** -step).floor().cast(nw.Int64) + KEYS // 2
         near = (numbers >= -limit) & (numbers < limit)
-        return nw.when(near).then(own + (step + STEPS).cast(nw.Int64) * KEYS + NEAR).otherwise(place)
+        return nw.when(near).then(own + (step + STEPS).cast(nw.Int64) * KEYS + anchor).otherwise(place)
 
     def place(self, exponent: int | None) -> Expr:
         """The place of a row on a grid, or its value."""
@@ -516,9 +525,12 @@ class ScoreColumn:
         answer = self.collect(self.second(members, exponent))
         numbers = integers_of(answer["key"]).astype(np.int64)
         near = numbers >= NEAR
-        steps, keys = np.divmod(np.where(near, numbers - NEAR, 0), KEYS)
-        exponents = np.where(near, steps - STEPS, exponent)
-        cells = _cells("grid", np.where(near, keys - KEYS // 2, numbers), answer, exponents)
+        steps, keys = np.divmod(np.where(near, (numbers - NEAR) % ONE, 0), KEYS)
+        exponents, keys = steps - STEPS, keys - KEYS // 2
+        close = numbers >= NEAR + ONE
+        exponents[close], keys[close] = below_one(exponents[close], keys[close])
+        exponents, keys = np.where(near, exponents, exponent), np.where(near, keys, numbers)
+        cells = _cells("grid", keys, answer, exponents)
         whole = Grid.of_steps(*cells_at(cells.cells.grid.lower_edges, exponent)).lower_edges
         at = np.unique(whole, return_inverse=True)[1]
         pooled = np.bincount(at, cells.cells.members + cells.cells.nonmembers)

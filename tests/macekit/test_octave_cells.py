@@ -1,4 +1,4 @@
-"""Counts with finer cells next to 0, wherever they are read: each of these fails today."""
+"""Counts with finer cells next to 0, wherever they are read."""
 
 from __future__ import annotations
 

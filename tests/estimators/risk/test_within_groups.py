@@ -139,10 +139,10 @@ def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_tha
 
 
 def test_a_group_whose_records_one_cell_of_a_grid_hides_does_not_pass() -> None:
-    """Twice as good as all others together, and all of it closer to 1 than a cell is wide."""
+    """Twice as good as all others together, and all of it closer to 2 than a cell is wide."""
     rng = np.random.default_rng(7)
-    rare = [1.0 - 1e-6 * rng.uniform(*ends, 300) for ends in ((0.0, 0.6), (0.4, 1.0))]
-    scores = Scores.of(*(np.append(rng.random(80_000), each) for each in rare))
+    rare = [2.0 - 1e-6 * rng.uniform(*ends, 300) for ends in ((0.0, 0.6), (0.4, 1.0))]
+    scores = Scores.of(*(np.append(2.0 * rng.random(80_000), each) for each in rare))
     labels = np.repeat(["most", "rare"], [80_000, 300])
     counts = by_grid(scores)
     limit = MaxGroupAdvantage(0.3, GroupTable.of_scores(scores, labels, labels, counts.cells))

@@ -34,10 +34,16 @@ def far() -> Sides:
 
 
 def near_one() -> Sides:
-    """Confidences of which four in five are closer to 1 than a cell is wide, and leak there."""
+    """Confidences of which four in five are closer to 1 than a cell of one step is wide, and leak there."""
     rng = np.random.default_rng(1)
     close = [1.0 - scale * rng.random(N) for scale in (1e-7, 1e-5)]
     return close[0], np.where(rng.random(N) < 0.2, rng.random(N), close[1])
+
+
+def near_a_hundred() -> Sides:
+    """The same in percent, where nothing is known of what they crowd at."""
+    a, b = near_one()
+    return 100.0 * a, 100.0 * b
 
 
 def frequent(value: float, share: float) -> Callable[[], Sides]:
@@ -59,20 +65,21 @@ def twenty() -> Sides:
 
 
 def among_others() -> Sides:
-    """A third has the score 1, and a leak is among those next to it."""
-    a, b = near_one()
+    """A third has a score next to 100, and a leak is among those beside it."""
+    a, b = near_a_hundred()
     rng = np.random.default_rng(3)
-    return np.where(rng.random(N) < 0.3, 1 - 1e-9, a), np.where(rng.random(N) < 0.3, 1 - 1e-9, b)
+    return np.where(rng.random(N) < 0.3, 100 - 1e-7, a), np.where(rng.random(N) < 0.3, 100 - 1e-7, b)
 
 
 def rare(n_members: int, n_nonmembers: int) -> Callable[[], Sides]:
-    """Some of each side are closer to 1 than a cell is wide, and members apart from nonmembers there."""
+    """Some of each side are closer to 2 than a cell is wide, and members apart from nonmembers there."""
 
     def sides() -> Sides:
         rng = np.random.default_rng(5)
-        close = (1.0 - 1e-7 * rng.uniform(*ends, 40) for ends in ((0.0, 0.4), (0.6, 1.0)))
+        close = (2.0 - 1e-7 * rng.uniform(*ends, 40) for ends in ((0.0, 0.4), (0.6, 1.0)))
         a, b = (
-            np.append(rng.random(n), each) for n, each in zip((n_members, n_nonmembers), close, strict=True)
+            np.append(2.0 * rng.random(n), each)
+            for n, each in zip((n_members, n_nonmembers), close, strict=True)
         )
         return rng.permutation(a), rng.permutation(b)
 
@@ -81,12 +88,13 @@ def rare(n_members: int, n_nonmembers: int) -> Callable[[], Sides]:
 
 WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
     "one far score": (far, "fail", "fail"),
-    "close to 1": (near_one, "fail", "not applicable"),
+    "close to 1": (near_one, "fail", "fail"),
+    "close to 100": (near_a_hundred, "fail", "not applicable"),
     "a frequent score among others": (among_others, "fail", "not applicable"),
     "a frequent score at an end": (frequent(1.0, 0.3), "pass", "pass"),
     "a frequent score in the middle": (frequent(0.3, 0.3), "pass", "pass"),
     "twenty frequent scores": (twenty, "pass", "pass"),
-    "a hundredth close to 1": (rare(N, N), "pass", "not applicable"),
+    "a hundredth close to 2": (rare(N, N), "pass", "not applicable"),
     "a hundredth of members, few of all": (rare(N, 8 * N), "inconclusive", "not applicable"),
     "zero of both signs": (frequent(-0.0, 0.5), "pass", "pass"),
     "no frequent score": (frequent(0.3, 0.0), "pass", "pass"),

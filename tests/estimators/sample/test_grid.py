@@ -14,7 +14,7 @@ from estimators import Counts, Scores
 from estimators.errors import InvalidCounts
 from estimators.sample.counting import by_grid
 from estimators.sample.grid import Grid, cells_at, finest_exponent
-from estimators.sample.octaves import OctaveCounts, is_near_zero, octave_numbers
+from estimators.sample.octaves import OctaveCounts, is_near, octave_numbers
 from tests.cases import each_case
 
 numbers = st.one_of(
@@ -24,13 +24,25 @@ numbers = st.one_of(
         [0.0, -0.0, 5e-324, -5e-324, 2.0**-1000, -(2.0**-1000), 2.0**-1001, 1.0, -1.0, 0.5, -0.5]
     ),
     st.integers(-1020, 1000).map(lambda power: -np.nextafter(2.0**power, 0.0)),
+    st.floats(0.5, 1.0),
+    st.integers(-53, -1).map(lambda power: 1.0 - 2.0**power),
+    st.floats(1e-17, 1e-2).map(lambda distance: 1.0 - distance),
 )
 exponents = st.integers(-951, 1000)
 
 
 def cell_of(score: float, exponent: int) -> tuple[Fraction, Fraction]:
-    """Where the cell of a score begins and ends, by its definition: of the step, or a 256th of the octave."""
+    """Where the cell of a score begins and ends, by its definition: of the step, or a 256th of the octave.
+
+    The octaves are those of the score, or next to 1 those of its distance from it, as far as floats have any.
+    """
     exact = Fraction(score)
+    if exponent <= -9 and 1 - 256 * Fraction(2) ** exponent <= exact < 1:
+        distance, power = 1 - exact, -1
+        while Fraction(2) ** power >= distance:
+            power -= 1
+        step = Fraction(2) ** max(power - 8, -53)
+        return exact // step * step, (exact // step + 1) * step
     size = -exact if exact < 0 else exact
     power = exponent
     if -256 <= exact / Fraction(2) ** exponent < 256:
@@ -54,6 +66,10 @@ def edges_of(exponent: int, key: int) -> tuple[Fraction, Fraction]:
 @given(numbers, exponents)
 @example(-256.0, 0)
 @example(256.0, 0)
+@example(1.0 - 2.0**-7, -15)
+@example(1.0 - 2.0**-53, -15)
+@example(0.5, -9)
+@example(0.75, -8)
 def test_a_cell_is_as_wide_as_the_step_or_a_256th_of_an_octave(score, exponent) -> None:
     wide = max(exponent, finest_exponent(score, score))
     (power,), (key,) = (column.tolist() for column in cells_at(np.array([score]), wide))
@@ -104,12 +120,12 @@ def test_many_scores_are_counted_in_the_octaves_of_each(spread) -> None:
     """By index, and by sorting, where octaves lie far apart."""
     rng = np.random.default_rng(0)
     scores = np.exp(spread * rng.normal(size=5000)) * rng.choice([-1.0, 1.0], 5000)
-    sides = np.array_split(scores[is_near_zero(scores, 0)], 2)
+    sides = np.array_split(scores[is_near(0, scores, 0)], 2)
     both = OctaveCounts.of_side(0, 0, sides[0]).plus(OctaveCounts.of_side(0, 1, sides[1]))
 
     expected = [Counter(octave_numbers(side).tolist()) for side in sides]
     for exponent in (0, 7):
-        numbers, records = both.at(exponent).cells()
+        numbers, records = OctaveCounts.of(exponent, *both.cells()).cells()
         assert numbers.tolist() == sorted(expected[0] | expected[1])
         assert records.tolist() == [[own[number] for number in numbers.tolist()] for own in expected]
 

@@ -47,11 +47,17 @@ numbers = st.one_of(
     st.sampled_from([5e-324, -5e-324, 1e300, -1e300]),
     st.sampled_from([0.0, -0.0, 0.5, 1.0, -1.0, 2.0**52, 2.0**53, 65535.0, 65536.0]),
 )
+confidences = st.one_of(
+    st.floats(0, 1),
+    st.floats(1e-17, 1e-2).map(lambda distance: 1.0 - distance),
+    st.sampled_from([1.0, 1.0 - 2.0**-53, 0.5, 1.0 - 2.0**-7, 0.0, 200.0]),
+)
 splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
 
 
 SIDES = {
     "numbers": (numbers, numbers, by_grid, Query.CONTINUOUS),
+    "confidences": (confidences, confidences, by_grid, Query.CONTINUOUS),
     "integers": (
         st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), st.integers(-5, 5), by_category, Query.DISCRETE,
     ),
