@@ -685,7 +685,7 @@ def _least_visible(n1: int, n0: int, level: float) -> int | None:
 
 def _in_one_cell(counts: Counts) -> int | None:
     """The most members that a cell has beside nonmembers, where cells may hold several scores."""
-    if counts.by_value or counts.cells.kind not in ("intervals", "grid"):
+    if counts.unseen is not None or counts.cells.kind not in ("intervals", "grid"):
         return None
     return int(counts.unlike()[0, counts.nonmembers > 0].max(initial=0))
 

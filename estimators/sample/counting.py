@@ -275,8 +275,9 @@ def by_rank(scores: Scores) -> Counts:
     heavy[[0, -1]] |= pooled[[0, -1]] > 0  # the two end cells also hold everything beyond the range
     starts = np.ldexp(np.arange(first, last + 1, dtype=np.float64), exponent)
     light = np.flatnonzero((pooled > 0) & ~heavy)
+    unseen = max(_largest(column[light]) / len(side) for column, side in zip(columns, (a, b), strict=True))
     if not heavy.any():
-        return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]), odd)
+        return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]), odd, unseen)
     inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
     values = distinct(np.concatenate(inside))
     every = max(1, len(values) // EXACT_RECORDS)
@@ -287,7 +288,13 @@ def by_rank(scores: Scores) -> Counts:
     edges = np.concatenate([starts[light], fine])
     order = np.argsort(edges, kind="stable")
     sides = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
-    return Counts.trusted(sides[0], sides[1], Intervals(edges[order][1:]), odd)
+    if every > 1:
+        unseen = max(unseen, *(_largest(f) / len(side) for f, side in zip(fine_columns, (a, b), strict=True)))
+    return Counts.trusted(sides[0], sides[1], Intervals(edges[order][1:]), odd, unseen)
+
+
+def _largest(column: Integers) -> int:
+    return int(column.max(initial=0))
 
 
 def _by_sorting(a: Floats, b: Floats) -> Counts:
@@ -299,7 +306,7 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
     records = lengths(starts, len(pooled))
     odd = (*_unlike_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
-    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd, by_value=True)
+    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd, unseen=0.0)
 
 
 def _unlike_sides(a: Floats, b: Floats) -> tuple[Caution, ...]:

@@ -65,7 +65,8 @@ class Counts:
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
         doubts: Signs that the scores they were counted from are not what they are taken for, such as repeated rows.
-        by_value: Whether they were counted here from scores, each value of which has an interval of its own.
+        unseen: Of scores that were counted here, the largest share of a side in a cell that may hold several values; None
+            of counts that came.
 
     Example:
         >>> from estimators import Counts
@@ -82,7 +83,7 @@ class Counts:
     n_members: int = field(init=False)
     n_nonmembers: int = field(init=False)
     doubts: tuple[Caution, ...] = field(default=(), init=False)
-    by_value: bool = field(default=False, init=False)
+    unseen: float | None = field(default=None, init=False)
     merges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -130,7 +131,7 @@ class Counts:
         nonmembers: Integers,
         cells: Cells,
         doubts: tuple[Caution, ...] = (),
-        by_value: bool = False,
+        unseen: float | None = None,
     ) -> Counts:
         """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check.
 
@@ -139,7 +140,7 @@ class Counts:
             nonmembers: Nonmember records in each cell.
             cells: What each cell is.
             doubts: What is odd about the scores that were counted.
-            by_value: Whether each value of these scores has a cell of its own.
+            unseen: The largest share of a side in a cell that may hold several values; None if it is not known.
         """
         counts = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
@@ -147,7 +148,7 @@ class Counts:
             object.__setattr__(counts, f"n_{name}", int(side.sum()))
         object.__setattr__(counts, "cells", cells)
         object.__setattr__(counts, "doubts", doubts)
-        object.__setattr__(counts, "by_value", by_value)
+        object.__setattr__(counts, "unseen", unseen)
         return counts
 
     @property
@@ -166,8 +167,15 @@ class Counts:
         return sides - self.cells.of_one_score() if isinstance(self.cells, Grid) else sides
 
     @property
+    def by_value(self) -> bool:
+        """Whether they were counted here from scores, each value of which has a cell of its own."""
+        return self.unseen == 0.0
+
+    @property
     def fullest(self) -> float:
         """The largest share of a side in a cell that may hide what differs: of both sides, and not of one score."""
+        if self.unseen is not None:
+            return self.unseen
         unlike = self.unlike()[:, (self.members > 0) & (self.nonmembers > 0)]
         shares = unlike / np.array([[self.n_members], [self.n_nonmembers]])
         return float(shares.max(initial=0.0))
