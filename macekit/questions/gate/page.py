@@ -52,7 +52,8 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 def every_limit(limits: model.AnswerPath, charts: tuple[model.Block, ...] = ()) -> model.Section:
     """Each limit with its decision, and why."""
-    table = model.Table("Every limit", HEAD, tuple(map(_row, limits)))
+    note = groups.SHARED if len(limits) > 1 else ""
+    table = model.Table("Every limit", HEAD, tuple(map(_row, limits)), note)
     reasons = tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)
     return model.Section("limits", "Limits", (*charts, table, model.Bullets(reasons)), (table,))
 

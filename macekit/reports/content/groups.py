@@ -72,6 +72,9 @@ def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
     )
 
 
+SHARED = "All limits share the error of a wrong fail: lower ends here may be below those elsewhere."
+"""Of ends that decide several limits."""
+
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 
@@ -88,7 +91,8 @@ def every_group(groups: model.AnswerPath, *, by_own: bool, beside: bool = False)
     decision = "Decision" if by_own else "Of its mean risk"
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     name = "Every group beside its limit" if beside else "Every group"
-    table = model.table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
+    note = SHARED if beside else ""
+    table = model.table_of(name, head, every, partial(_of_gate, of_risk=of_risk), note, where=groups.path)
     # what a screen has room for: without mean risks for what a group needs, too
     brief = table.only(*range(8))
     if beside:
