@@ -65,8 +65,8 @@ class Counts:
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
         doubts: Signs that the scores they were counted from are not what they are taken for, such as repeated rows.
-        unseen: Of scores that were counted here, the largest share of a side in a cell that may hold several values; None
-            of counts that came.
+        unseen: Of scores that were counted here, the largest share of a side in a cell that may hold several values;
+            None of counts that came.
 
     Example:
         >>> from estimators import Counts

@@ -378,66 +378,41 @@ class ScoreColumn:
         grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").count(), *ends)
         return grouped.head(MOST_MEMBERSHIPS)
 
-    def key(self, exponent: int | None) -> Expr:
-        """The cell of a row: its place on a grid, or its value.
-
-        Next to 0, and 1, cells are those of octaves, told apart from places by a number with the exponent of a step: at
-        most that of the cell, as engines round logarithms.
-        """
-        nw = narwhals()
-        place = self.place(exponent)
-        if exponent is None:
-            return place
-        limit, numbers, anchor = 2.0 ** (exponent + OCTAVE_BITS), self.floats, nw.lit(NEAR)
-        if exponent + OCTAVE_BITS > LEAST_BELOW_ONE and exponent <= LARGEST_BELOW_ONE:
-            close = (numbers >= 1.0 - limit) & (numbers < 1.0)
-            numbers, anchor = (
-                nw.when(close).then(there).otherwise(elsewhere)
-                for there, elsewhere in ((numbers - 1.0, numbers), (nw.lit(NEAR + ONE), anchor))
-            )
-        size = nw.when(numbers.abs() < LEAST).then(nw.lit(LEAST)).otherwise(numbers.abs())
-        step = size.log(2).floor() - (OCTAVE_BITS + 1)
-        own = (numbers * nw.lit(2.0) ** -step).floor().cast(nw.Int64) + KEYS // 2
-        near = (numbers >= -limit) & (numbers < limit)
-        return nw.when(near).then(own + (step + STEPS).cast(nw.Int64) * KEYS + anchor).otherwise(place)
-
     def place(self, exponent: int | None) -> Expr:
-        """The place of a row on a grid, or its value."""
+        """The place of a row on a grid of one step, or its value."""
         nw = narwhals()
         if exponent is None:
             return self.numbers() if self.dtype == nw.Boolean else nw.col(self.score)
-        numbers = self.floats
-        key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
-        # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
-        if exponent > 0:
-            beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
-            step = 2.0**exponent
-            key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
-        return key
+        return _place(self.floats, exponent)
 
     def second(self, members: list[object], exponent: int | None) -> Lazy:
         """The second query: for each cell its rows, and the members among them."""
-        return self.counts_by(self.key(exponent), members)
+        if exponent is None:
+            return self.counts_by(self.place(None), members)
+        return self._counted(_with_cells(self._columns(self.floats, "score", members), exponent))
 
     def counts_by(self, key: Expr, members: list[object]) -> Lazy:
         """For each key of the rows, and each label, how many there are, and the members among them."""
+        return self._counted(self._columns(key, "key", members))
+
+    def _columns(self, first: Expr, name: str, members: list[object]) -> Lazy:
+        """A column of the rows, their labels, and whether they are members'."""
+        names = zip(self.labels, _names_of_labels(len(self.labels)), strict=True)
+        labels = [narwhals().col(own).alias(each) for own, each in names]
+        return self.lazy.select(first.alias(name), *labels, _where(self.is_member(members)).alias("members"))
+
+    def _counted(self, rows: Lazy) -> Lazy:
+        """How many of these rows have each key, and each label, and the members among them."""
         nw = narwhals()
         names = ["key", *_names_of_labels(len(self.labels))]
-        keys = [
-            key.alias("key"),
-            *(nw.col(own).alias(name) for own, name in zip(self.labels, names[1:], strict=True)),
-        ]
-        rows_in_cells = self.lazy.select(*keys, _where(self.is_member(members)).alias("members"))
-        return rows_in_cells.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
+        return rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def frequent(self, members: list[object], exponent: int, cells: list[int]) -> pa.Table:
         """Two more queries where cells are crowded: how many rows have the least and the largest score of each."""
         nw = narwhals()
-        inside = self.lazy.filter(self.key(exponent).is_in(cells))
-        scores = inside.select(self.key(exponent).alias("key"), self.floats.alias("score"))
-        ends = scores.group_by("key").agg(
-            nw.col("score").min().alias("low"), nw.col("score").max().alias("high")
-        )
+        scores = _with_cells(self.lazy.select(self.floats.alias("score")), exponent)
+        inside = scores.filter(nw.col("key").is_in(cells)).group_by("key")
+        ends = inside.agg(nw.col("score").min().alias("low"), nw.col("score").max().alias("high"))
         answer = self.collect(ends)
         candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
         rows = self.lazy.filter(self.floats.is_in(sorted(candidates)))
@@ -553,6 +528,43 @@ class ScoreColumn:
         """What the engine answers to a query."""
         with speaking_for(self.frame):
             return query.collect("pyarrow").to_native()
+
+
+def _place(numbers: Expr, exponent: int) -> Expr:
+    """The place of numbers on a grid of one step."""
+    nw = narwhals()
+    key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
+    # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+    if exponent > 0:
+        beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
+        step = 2.0**exponent
+        key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
+    return key
+
+
+def _with_cells(rows: Lazy, exponent: int) -> Lazy:
+    """Rows with a number for the cell of their score: its place on a grid, or one of an octave's.
+
+    Next to 0, and 1, cells are those of octaves, told apart from places by a number with the exponent of a step: at
+    most that of the cell, as engines round logarithms. Column after column, so that no engine reads one twice; of what
+    is far away, or nothing, no logarithm is taken, which PostgreSQL does in decimals.
+    """
+    nw = narwhals()
+    score, away, size, step = (nw.col(name) for name in ("score", "away", "size", "step"))
+    limit = 2.0 ** (exponent + OCTAVE_BITS)
+    near = (score >= -limit) & (score < limit)
+    distance, anchor = nw.when(near).then(score).otherwise(nw.lit(0.0)), nw.lit(NEAR)
+    if exponent + OCTAVE_BITS > LEAST_BELOW_ONE and exponent <= LARGEST_BELOW_ONE:
+        close = (score >= 1.0 - limit) & (score < 1.0)
+        distance = nw.when(close).then(score - 1.0).otherwise(distance)
+        anchor, near = nw.when(close).then(nw.lit(NEAR + ONE)).otherwise(anchor), near | close
+    rows = rows.with_columns(distance.alias("away"))
+    rows = rows.with_columns(nw.when(away.abs() >= LEAST).then(away.abs()).alias("size"))
+    octave = nw.when(size.is_null()).then(nw.lit(float(LEAST_OCTAVE))).otherwise(size.log(2).floor())
+    rows = rows.with_columns((octave - (OCTAVE_BITS + 1)).alias("step"))
+    own = (away * nw.lit(2.0) ** -step).floor().cast(nw.Int64) + KEYS // 2
+    number = own + (step + STEPS).cast(nw.Int64) * KEYS + anchor
+    return rows.with_columns(nw.when(near).then(number).otherwise(_place(score, exponent)).alias("key"))
 
 
 def lazy_of(frame: Frame) -> Lazy:
