@@ -26,7 +26,7 @@ CROWD_OF_PART = 0.1
 """The same of the records of a group, or of a run: there are fewer, and fewer cells."""
 
 FREQUENT_SHARE = CROWD / 2
-"""Share of all records from which on a score is kept: it may gain some when more records come."""
+"""Share of a side's records from which on a score is kept: it may gain some when more records come."""
 
 
 MOST_AT_ONCE = 1024
@@ -76,8 +76,9 @@ class Frequent:
             members: Member records of each.
             nonmembers: Nonmember records of each.
         """
-        records = int(members.sum() + nonmembers.sum())
-        return _summed(values, np.stack([members, nonmembers]), FREQUENT_SHARE * records).enough(records)
+        sides = np.stack([members, nonmembers])
+        totals = sides.sum(axis=1)
+        return _summed(values, sides, FREQUENT_SHARE * int(totals.min())).enough(totals)
 
     @classmethod
     def together(cls, several: Iterable[Frequent]) -> Frequent:
@@ -108,10 +109,10 @@ class Frequent:
         """Some of them."""
         return self if some.all() else Frequent(self.scores[some], self.sides[:, some])
 
-    def enough(self, records: int, fewest: int = 2) -> Frequent:
-        """Those that enough of all records have, and no fewer than so many."""
-        own = self.sides.sum(axis=0)
-        return self.only((own >= fewest) & (own > FREQUENT_SHARE * records))
+    def enough(self, totals: Integers) -> Frequent:
+        """Those that several records have, and enough of either side, of so many member and nonmember records."""
+        many = (self.sides > FREQUENT_SHARE * totals[:, np.newaxis]).any(axis=0)
+        return self.only(many & (self.sides.sum(axis=0) > 1))
 
     def after(self, side: int, piece: Floats) -> Frequent:
         """Those of a stream after one piece more of one side: those before, and those that are frequent in the piece.

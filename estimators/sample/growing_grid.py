@@ -195,7 +195,7 @@ class GrowingGrid:
         steps, keys = [*steps, np.full(len(after), self.exponent)], [*keys, self.first + after]
         tables.append(np.stack([column[after] for column in self.columns]))
         members, nonmembers = np.concatenate(tables, axis=1).astype(np.int64)
-        frequent = self.frequent.enough(int(members.sum() + nonmembers.sum()))
+        frequent = self.frequent.enough(np.array([members.sum(), nonmembers.sum()]))
         return Part("grid", np.concatenate(keys), members, nonmembers, frequent, np.concatenate(steps))
 
 

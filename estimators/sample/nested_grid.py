@@ -49,7 +49,7 @@ class NestedGrid:
             np.add.at(tables[0, place], at, part.members)
             np.add.at(tables[1, place], at, part.nonmembers)
         frequent = Frequent.together(part.frequent for part in full.values())
-        return cls(replace(cells, frequent=frequent.enough(int(tables.sum()))), tables)
+        return cls(replace(cells, frequent=frequent.enough(tables.sum(axis=(1, 2)))), tables)
 
     def crowds(self) -> list[int]:
         """Cells that are not known to be of one score and crowded."""

@@ -272,8 +272,8 @@ def _on_grid(part: Part) -> Part:
 def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     """Places on grids of any step on the finest one that holds all of them."""
     several = [(part.grid, part.members, part.nonmembers) for part in parts]
-    records = sum(int(part.members.sum() + part.nonmembers.sum()) for part in parts)
-    counts = Counts.of_grids(several, frequent.enough(records))
+    totals = np.array([[part.members.sum(), part.nonmembers.sum()] for part in parts]).sum(axis=0)
+    counts = Counts.of_grids(several, frequent.enough(totals))
     assert isinstance(counts.cells, Grid)
     grid = counts.cells.with_crowds_only(np.stack([counts.members, counts.nonmembers]))
     return Counts.trusted(counts.members, counts.nonmembers, grid, counts.doubts)

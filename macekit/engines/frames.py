@@ -251,10 +251,9 @@ class _Cells:
     @property
     def part(self) -> Part:
         """The cells of all rows, with the frequent scores."""
-        records = int(self.cells.members.sum() + self.cells.nonmembers.sum())
-        return replace(
-            self.cells, frequent=Frequent.together(self.frequent_of_labels().values()).enough(records)
-        )
+        totals = np.array([self.cells.members.sum(), self.cells.nonmembers.sum()])
+        frequent = Frequent.together(self.frequent_of_labels().values())
+        return replace(self.cells, frequent=frequent.enough(totals))
 
     def frequent_of_labels(self) -> dict[object, Frequent]:
         """The frequent scores of the rows of each label of the first column of labels, or of all rows."""
@@ -508,8 +507,9 @@ class ScoreColumn:
         cells = _cells("grid", keys, answer, exponents)
         whole = Grid.of_steps(*cells_at(cells.cells.grid.lower_edges, exponent)).lower_edges
         at = np.unique(whole, return_inverse=True)[1]
-        pooled = np.bincount(at, cells.cells.members + cells.cells.nonmembers)
-        dense = numbers[np.isin(at, crowded(pooled, sum(sides.sizes)))].tolist()
+        own = (np.bincount(at, column) for column in (cells.cells.members, cells.cells.nonmembers))
+        many = [each for column, size in zip(own, sides.sizes, strict=True) for each in crowded(column, size)]
+        dense = numbers[np.isin(at, many)].tolist()
         return replace(cells, frequent=self.frequent(members, exponent, dense)) if dense else cells
 
     def numbers(self) -> Expr:
