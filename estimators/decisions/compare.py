@@ -129,14 +129,6 @@ def same_order(
 
     Returns:
         under the name of each such query that of the first with its order, and whether the order is turned round.
-
-    Example:
-        >>> from estimators import Scores
-        >>> from estimators.decisions.compare import same_order
-        >>> members, nonmembers = [k / 10 for k in range(20)], [k / 30 for k in range(20)]
-        >>> squares = [[each**2 for each in side] for side in (members, nonmembers)]
-        >>> same_order({"one": Scores.of(members, nonmembers), "squared": Scores.of(*squares)})
-        {'squared': ('one', False)}
     """
     firsts: dict[str, Scores] = {}
     same: dict[str, tuple[str, bool]] = {}

@@ -33,14 +33,7 @@ SHUFFLES, RECORDS = 4, 2**13
 
 
 def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, prior: float) -> float:
-    """Mean of W_N over all ways to share the labels out among these records.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.optimum.null_level import null_of_cells
-        >>> round(null_of_cells(np.array([20] * 100), 1000, 1000, prior=0.5), 3)  # 100 cells, 1,000 records a side
-        0.176
-    """
+    """Mean of W_N over all ways to share the labels out among these records."""
     sizes, cells = np.unique(pooled[pooled > 0], return_counts=True)
     few = sizes <= FEW
     means = np.concatenate(
@@ -53,19 +46,7 @@ def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, 
 
 
 def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, prior: float) -> float:
-    """Mean of U_N, nearly, if labels say nothing about these records.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.density.bandwidth import Scott
-        >>> from estimators.density.space import densities_of
-        >>> from estimators.optimum.null_level import null_of_kernels
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(0, 1, 1000), rng.normal(0, 1, 1000))
-        >>> round(null_of_kernels(scores, densities_of(scores, Scott()), Scott(), prior=0.5), 2)
-        0.04
-    """
+    """Mean of U_N, nearly, if labels say nothing about these records."""
     records = scores.n_members + scores.n_nonmembers
     rate = densities.dimension / (densities.dimension + 4) if records > RECORDS else 0.0
     sizes = densities.n_members, densities.n_nonmembers

@@ -257,17 +257,6 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
 
     Returns:
         an ``AreaUnderCurve``; ``auc`` of the scores where no two rows share a label.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.privacy.roc import clustered_auc
-        >>> rng = np.random.default_rng(0)
-        >>> person = np.arange(600) // 10
-        >>> score = rng.normal(size=60)[person] + rng.normal(size=600) + (person < 30)
-        >>> print(clustered_auc(Scores.of(score[:300], score[300:]), person).sentence)
-        With 95% confidence a member outscores a nonmember with a probability between 0.494 and 0.708; without
-        leakage it would be 0.5.
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     require_data(scores, Scores)

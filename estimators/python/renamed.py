@@ -79,19 +79,6 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
     """Let a function, or a class, take a keyword by its former name, too.
 
     Python says a ``FutureWarning`` once for each place in a program. Both names at once are a ``TypeError``.
-
-    Example:
-        >>> import warnings
-        >>> from estimators.python.renamed import renamed
-        >>> @renamed("threshold", "max_advantage")
-        ... def excess(value, max_advantage):
-        ...     return round(value - max_advantage, 2)
-        >>> with warnings.catch_warnings(record=True) as said:
-        ...     warnings.simplefilter("always")
-        ...     excess(0.3, threshold=0.1)
-        0.2
-        >>> print(said[0].message)
-        excess(): threshold is called max_advantage now; its former name will be dropped in a later version
     """
 
     def decorate(target: Target) -> Target:

@@ -141,11 +141,6 @@ def loss(
     Raises:
         InputError: outputs are NaN, infinite or no probabilities, or a label is none of the classes; the error names
             the record.
-
-    Example:
-        >>> from estimators.audits.queries.models import loss
-        >>> loss([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]], ["cat", "cat", "cat"], classes=["cat", "dog"]).round(3)
-        array([-0.105, -0.693, -1.609])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return np.asarray(0.0 - np.logaddexp(0.0, -_log_odds(scores, columns)), dtype=np.float64)
@@ -172,11 +167,6 @@ def scaled_confidence(
 
     Returns:
         a score a record, any real number.
-
-    Example:
-        >>> from estimators.audits.queries.models import scaled_confidence
-        >>> scaled_confidence([0.9, 0.5, 0.9], [1, 1, 0]).round(3)
-        array([ 2.197,  0.   , -2.197])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return _log_odds(scores, columns)
@@ -200,11 +190,6 @@ def margin(
 
     Returns:
         a score a record; below 0 where the model's first choice is another class.
-
-    Example:
-        >>> from estimators.audits.queries.models import margin
-        >>> margin([[4.0, 1.0, 2.0]], [0], logits=True)
-        array([2.])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     own = np.take_along_axis(scores, columns[:, None], axis=1)[:, 0]
@@ -219,11 +204,6 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
 
     Args:
         outputs, logits, floor: As for ``loss``.
-
-    Example:
-        >>> from estimators.audits.queries.models import confidence
-        >>> confidence([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]]).round(3)
-        array([2.197, 2.197, 0.   ])
     """
     scores = _scores(outputs, None, logits, floor)
     return _log_odds(scores, scores.argmax(axis=1))
@@ -240,11 +220,6 @@ def entropy(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR) -
 
     Returns:
         a score a record, in nats, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import entropy
-        >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(3)
-        array([-0.   , -0.693])
     """
     log_p, _ = _log_probabilities(_scores(outputs, None, logits, floor))
     return np.asarray((np.exp(log_p) * log_p).sum(axis=1), dtype=np.float64)
@@ -268,11 +243,6 @@ def modified_entropy(
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import modified_entropy
-        >>> modified_entropy([[0.9, 0.1], [0.9, 0.1]], [0, 1]).round(3)
-        array([-0.021, -4.145])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     log_p, log_rest = _log_probabilities(scores)
@@ -295,11 +265,6 @@ def correctness(predictions: ArrayLike, labels: ArrayLike) -> Floats:
 
     Returns:
         1.0 for right, 0.0 for wrong.
-
-    Example:
-        >>> from estimators.audits.queries.models import correctness
-        >>> correctness(["cat", "dog", "dog"], ["cat", "cat", "dog"])
-        array([1., 0., 1.])
     """
     answers, right = query.labels_of(predictions, "predictions"), query.labels_of(labels, "labels")
     query.require_length(right, "labels", len(answers), "predictions")
@@ -324,11 +289,6 @@ def squared_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import squared_error
-        >>> squared_error([1.0, 3.0], [1.5, 1.0])
-        array([-0.25, -4.  ])
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - (errors**2).sum(axis=1), dtype=np.float64)
@@ -345,11 +305,6 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import absolute_error
-        >>> absolute_error([1.0, 3.0], [1.5, 1.0])
-        array([-0.5, -2. ])
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - np.abs(errors).sum(axis=1), dtype=np.float64)

@@ -135,13 +135,6 @@ def text_loss(log_probabilities: Tokens, lengths: ArrayLike | None = None) -> Fl
 
     Raises:
         InputError: a record has no tokens, a number is NaN or above 0; the error names the record.
-
-    Example:
-        >>> from estimators.audits.queries.text import text_loss
-        >>> text_loss([[-1.0, -3.0], [-0.5]])
-        array([-2. , -0.5])
-        >>> text_loss([[-1.0, -3.0], [-0.5, 0.0]], lengths=[2, 1])
-        array([-2. , -0.5])
     """
     return _tokens(log_probabilities, lengths, "log_probabilities").means()
 
@@ -158,11 +151,6 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import zlib_ratio
-        >>> zlib_ratio([[-1.0, -3.0], [-0.5]], [20, 10])
-        array([-0.1 , -0.05])
     """
     tokens, bytes_each = (
         _tokens(log_probabilities, lengths, "log_probabilities"),
@@ -184,12 +172,6 @@ def compressed_sizes(texts: Sequence[str | bytes]) -> query.Integers:
 
     Returns:
         a whole number a record.
-
-    Example:
-        >>> from estimators.audits.queries.text import compressed_sizes
-        >>> repeats, varied = compressed_sizes(["a" * 26, "abcdefghijklmnopqrstuvwxyz"])
-        >>> bool(repeats < varied)
-        True
     """
     return np.array([len(zlib.compress(each)) for each in _encoded(texts)], dtype=np.intp)
 
@@ -206,11 +188,6 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import mink
-        >>> mink([[-1.0, -5.0, -2.0, -3.0]], share=0.5)
-        array([-4.])
     """
     return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(_share(share))
 
@@ -235,11 +212,6 @@ def minkpp(
         means: mu of each token, in the same shape.
         deviations: sigma of each token, in the same shape, at least 0.
         share: As for ``mink``.
-
-    Example:
-        >>> from estimators.audits.queries.text import minkpp
-        >>> minkpp([[-1.0, -5.0]], [[-2.0, -2.0]], [[1.0, 1.5]], share=0.5)
-        array([-2.])
     """
     tokens = _tokens(log_probabilities, lengths, "log_probabilities")
     mu = _beside(means, lengths, "means", tokens)
@@ -276,11 +248,6 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
 
     Raises:
         InputError: a text is empty, a number is NaN or above 0; the error names the record.
-
-    Example:
-        >>> from estimators.audits.queries.text import byte_loss
-        >>> byte_loss([-6.0, -2.0], ["abc", "ab"])
-        array([-2., -1.])
     """
     sizes = np.array([len(each) for each in _encoded(texts)], dtype=np.intp)
     _require_tokens(sizes, "texts")
@@ -310,11 +277,6 @@ def reference_difference(
         reference: The same of the reference model; a record may have another number of tokens in it.
         reference_lengths: As ``lengths``, of the reference; the same lengths without it.
         total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
-
-    Example:
-        >>> from estimators.audits.queries.text import reference_difference
-        >>> reference_difference([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
-        array([1., 0.])
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
     if total:
@@ -339,11 +301,6 @@ def reference_ratio(
 
     Returns:
         a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import reference_ratio
-        >>> reference_ratio([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
-        array([-0.5, -1. ])
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
     return np.asarray(
@@ -369,13 +326,6 @@ def aggregate(
 
     Returns:
         the labels of the units, sorted, and a score for each.
-
-    Example:
-        >>> from estimators.audits.queries.text import aggregate
-        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"])
-        (array(['a', 'b'], dtype='<U1'), array([1.5, 0.5]))
-        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"], "max")[1]
-        array([2. , 0.5])
     """
     values, labels = query.numbers(scores, "scores"), query.labels_of(units, "units")
     query.require_length(labels, "units", len(values), "scores")
