@@ -61,18 +61,7 @@ class Learner:
 
 
 def logistic() -> Learner:
-    """Linear log-odds on standardised coordinates.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.learned import logistic
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(1, 1, (400, 3)), rng.normal(0, 1, (400, 3)))
-        >>> result = advantage(scores, target=LearnedTarget(learners=(logistic(),)))
-        >>> result.lower > 0.3
-        True
-    """
+    """Linear log-odds on standardised coordinates."""
 
     def build(seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression
@@ -150,18 +139,7 @@ class BoxPosterior:
 
 
 def boxes() -> Learner:
-    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.learned import boxes
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(0, 3, (400, 2)), rng.normal(0, 1, (400, 2)))  # another spread
-        >>> result = advantage(scores, target=LearnedTarget(learners=(boxes(),)))
-        >>> result.lower > 0.1
-        True
-    """
+    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records."""
     return Learner("boxes", lambda _seed: BoxPosterior())
 
 

@@ -37,13 +37,6 @@ class PaperAdvantage:
         interval: The interval for its expectation, which lies above the advantage.
         null_level: What the statistic is on average for so many records if nothing leaks: below it, it shows nothing.
         cautions: What to know before using the number.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.paper import discrete_advantage
-        >>> print(discrete_advantage(Counts.of([20, 30, 50], [50, 40, 10]), prior=0.5).sentence)
-        W_N is 0.400 (0.080 on average if nothing leaks); with 95% confidence its expectation lies between 0.207
-        and 0.593, which is not a statement about the advantage.
     """
 
     statistic: str

@@ -105,13 +105,6 @@ class OneRun:
         cautions: What to know before using the numbers.
         bounds: What epsilon is at least after each of several runs, which hold together; empty of one run.
         coins_of_runs: The coins of each of several runs.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.theory.one_run import one_run
-        >>> result = one_run(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), "coin", direction="high")
-        >>> round(result.epsilon.value, 3), result.decision
-        (0.575, None)
     """
 
     draw: Draw
