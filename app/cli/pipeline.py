@@ -93,7 +93,7 @@ def _writers(question: Operation, arguments: argparse.Namespace) -> list[Writer]
             if name is not None
         ]
     if arguments.sarif is not None:
-        from macekit.reports.sarif import sarif
+        from macekit.reports.pipeline import sarif
 
         target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(question, arguments))))

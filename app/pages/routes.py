@@ -14,8 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from app.pages.guide import PLACE, Guide, inline_hashes
-from app.pages.static import Asset, compressed, fragment, load_assets
+from app.pages.static import PLACE, Asset, Guide, compressed, fragment, inline_hashes, load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from estimators.python.dataclass import dataclass

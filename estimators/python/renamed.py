@@ -13,7 +13,7 @@ ROOT = __name__.partition(".")[0]
 
 FORMER_MODULES = {
     "advantage": "optimum",
-    "null_level": "optimum.null_level",
+    "null_level": "paper.advantage",
     "fixed_set": "optimum.fixed_set",
     "targets": "adversary.targets",
     "readings": "density.space",
@@ -54,6 +54,7 @@ FORMER_MODULES = {
     "density.readings": "density.space",
     "limits.excess": "limits.binomial",
     "metric.optimum": "metric.bounds",
+    "optimum.null_level": "paper.advantage",
     "paper.record": "paper.metric",
     "paper.simulated": "paper.risk",
     "privacy.ceilings": "privacy.epsilon",
@@ -66,6 +67,7 @@ FORMER_MODULES = {
     "theory.mip.certificate": "theory.mip.scales",
     "theory.mis.diversity": "theory.mis.security",
     "theory.mis.tally": "theory.mis.binomials",
+    "theory.one_run.counting": "theory.one_run.betting",
     "theory.pmp.choose": "theory.pmp.bounds",
     "theory.pmp.distances": "theory.pmp.gaussian",
     "threads": "adversary.learned",

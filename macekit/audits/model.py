@@ -13,7 +13,6 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from macekit.audits import training
-from macekit.audits.progress import Progress, Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import (
     check_sides_alone,
@@ -23,6 +22,7 @@ from macekit.audits.rows import (
     require_order,
     shared_rows,
 )
+from macekit.audits.training import Progress, Steps
 from macekit.client.problems import as_mace_problems
 from macekit.client.result import Result
 from macekit.text import names_the_nearest

@@ -26,12 +26,13 @@ from estimators.theory.dp.promise import (
 from estimators.theory.one_run.betting import (
     all_refuted,
     bet_wins,
+    count_refutes,
     epsilon_refuted,
     forgiven_guesses,
     log_wealth,
+    mu_refuted,
     p_value,
 )
-from estimators.theory.one_run.counting import count_refutes, mu_refuted
 from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
 from estimators.theory.one_run.guesses import Guesses, Order, median
 from estimators.theory.shifts import gaussian_epsilon

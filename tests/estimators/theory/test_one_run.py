@@ -14,8 +14,14 @@ from estimators.errors import InputError, OptionError, OutOfRange, TooFewRecords
 from estimators.privacy.epsilon import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
 from estimators.theory.one_run import Draw, epsilon_over_runs, one_run, several_runs
-from estimators.theory.one_run.betting import all_refuted, bet_wins, epsilon_refuted
-from estimators.theory.one_run.counting import _possible, count_refutes, mu_refuted
+from estimators.theory.one_run.betting import (
+    _possible,
+    all_refuted,
+    bet_wins,
+    count_refutes,
+    epsilon_refuted,
+    mu_refuted,
+)
 from estimators.theory.one_run.draws import guesses_of
 from estimators.theory.one_run.guesses import Guesses, _right_at_both
 from estimators.theory.shifts import gaussian_epsilon
