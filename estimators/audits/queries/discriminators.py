@@ -81,9 +81,6 @@ def discriminator_maximum(outputs: ArrayLike) -> Floats:
 
     Args:
         outputs: A row a record, a column a discriminator; higher for "real".
-
-    Returns:
-        a score a record.
     """
     return np.asarray(numbers(outputs, "outputs", (2,)).max(axis=1), dtype=np.float64)
 
@@ -93,9 +90,6 @@ def discriminator_vector(outputs: ArrayLike) -> Floats:
 
     Gives away at least what their maximum does, and has no direction: a learned adversary finds one. Costs one pass of
     each network. Vectors tie where all discriminators do.
-
-    Args:
-        outputs: As for ``discriminator_maximum``.
 
     Returns:
         a vector a record.

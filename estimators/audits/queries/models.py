@@ -13,6 +13,7 @@ what lies between is read from their sum. Logits (``logits=True``) need no floor
 
 **Labels.** Whole numbers name columns from 0; any others, and text, need ``classes``, the labels in the order of the
 columns (scikit-learn: ``model.classes_``). One number a record is the probability (or logit) of the second class.
+What ``loss`` says of its arguments holds of all.
 """
 
 import numpy as np
@@ -135,9 +136,6 @@ def loss(
         logits: True if the outputs are scores before the softmax (one number a record: before the sigmoid).
         floor: Smallest probability that is told from 0; not used for logits.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: outputs are NaN, infinite or no probabilities, or a label is none of the classes; the error names
             the record.
@@ -161,12 +159,6 @@ def scaled_confidence(
     ``estimators.audits.queries.shadows``, for which it is closer to normal. A forest of T trees, whose probabilities
     are often exactly 0 or 1, wants a floor of about 1 / (2 T) there: with a smaller one its zeros lie far outside any
     normal law.
-
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
-    Returns:
-        a score a record, any real number.
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return _log_odds(scores, columns)
@@ -185,9 +177,6 @@ def margin(
     Of probabilities it is the logarithm of their ratio, which is the same number. Costs one pass over the outputs.
     Records tie as for ``loss``; of two classes it is ``scaled_confidence``.
 
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
     Returns:
         a score a record; below 0 where the model's first choice is another class.
     """
@@ -201,9 +190,6 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
 
     On the scale of log-odds, log(p / (1 - p)): the order is that of p, and an overconfident model's answers do not tie
     at 1. Needs no labels. Costs one pass over the outputs. Records tie where the model is equally sure.
-
-    Args:
-        outputs, logits, floor: As for ``loss``.
     """
     scores = _scores(outputs, None, logits, floor)
     return _log_odds(scores, scores.argmax(axis=1))
@@ -214,9 +200,6 @@ def entropy(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR) -
 
     Needs no labels, so a record the model is sure of and wrong about scores high, too. Costs one pass over the outputs.
     Records tie where the model gives the same probabilities, in whatever order.
-
-    Args:
-        outputs, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, in nats, at most 0.
@@ -237,12 +220,6 @@ def modified_entropy(
 
     The score is (1 - p_y) log p_y + sum over the other classes of p_i log(1 - p_i), y being the record's own class.
     Costs one pass over the outputs. Records tie as for ``entropy``. Of two classes it orders records as ``loss`` does.
-
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
-    Returns:
-        a score a record, at most 0.
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     log_p, log_rest = _log_probabilities(scores)
@@ -286,9 +263,6 @@ def squared_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     Args:
         predictions: What the model predicts: a number a record, or a row of numbers.
         targets: What is true of each record, likewise.
-
-    Returns:
-        a score a record, at most 0.
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - (errors**2).sum(axis=1), dtype=np.float64)
@@ -299,12 +273,6 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
 
     For heavy-tailed targets and models trained on absolute errors; with one output its order, cost and ties are those
     of ``squared_error``.
-
-    Args:
-        predictions, targets: As for ``squared_error``.
-
-    Returns:
-        a score a record, at most 0.
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - np.abs(errors).sum(axis=1), dtype=np.float64)

@@ -185,9 +185,6 @@ def lira_online(
             first if every record has 32 shadows of each kind, else the second.
         centre: ``"mean"`` as in the paper, or ``"median"`` as in the authors' code.
 
-    Returns:
-        a score a record, any real number.
-
     Raises:
         TooFewRecords: a record has too few shadows of a kind; the error names the record and what would do.
     """
@@ -339,9 +336,6 @@ def reference_rank(target: ArrayLike, signals: ArrayLike, membership: ArrayLike 
 
     Assumes no law, and pays for it: with k shadows the score has few values, so many records tie, and it tells little
     below a false positive rate of 1 / (k + 1). A shadow whose signal is equal counts by half. Needs tens of shadows.
-
-    Args:
-        target, signals, membership: As for ``calibrated_loss``.
 
     Returns:
         a score a record, from 0 to 1.

@@ -130,9 +130,6 @@ def text_loss(log_probabilities: Tokens, lengths: ArrayLike | None = None) -> Fl
         log_probabilities: Natural logarithms of the tokens' probabilities: an array a record, or one padded array.
         lengths: How many tokens each row of a padded array has; the rest of a row is not looked at.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: a record has no tokens, a number is NaN or above 0; the error names the record.
     """
@@ -148,9 +145,6 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     Args:
         log_probabilities, lengths: As for ``text_loss``.
         sizes: Bytes of each record's text when compressed: ``compressed_sizes(texts)``.
-
-    Returns:
-        a score a record, at most 0.
     """
     tokens, bytes_each = (
         _tokens(log_probabilities, lengths, "log_probabilities"),
@@ -185,9 +179,6 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
     Args:
         log_probabilities, lengths: As for ``text_loss``.
         share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
-
-    Returns:
-        a score a record, at most 0.
     """
     return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(_share(share))
 
@@ -243,9 +234,6 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
         totals: The natural logarithm of each text's probability.
         texts: The text of each.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: a text is empty, a number is NaN or above 0; the error names the record.
     """
@@ -294,13 +282,6 @@ def reference_ratio(
 
     The ratio of log-perplexities. A loss below 1e-12 counts as that, so where both models are certain of every token
     the ratio is 1. Cost and ties are those of ``reference_difference``.
-
-    Args:
-        log_probabilities, lengths: As for ``text_loss``.
-        reference, reference_lengths: As for ``reference_difference``.
-
-    Returns:
-        a score a record, at most 0.
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
     return np.asarray(

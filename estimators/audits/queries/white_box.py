@@ -74,9 +74,6 @@ def hidden_distance(
         reference: Features of records that stand on neither side, at least two.
         labels: The class of each record; all are one class without it.
         reference_labels: The class of each record of the reference; every class of the records must be among them.
-
-    Returns:
-        a score a record, at most 0.
     """
     rows = _features(features, "features")
     others = _reference(reference, rows)
