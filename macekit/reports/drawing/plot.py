@@ -11,19 +11,9 @@ from math import ceil, sqrt
 from typing import Any
 
 from estimators.python.dataclass import dataclass
+from macekit.reports.drawing import scales
 from macekit.reports.drawing.canvas import Canvas, Drawing, number, width_of
 from macekit.reports.drawing.marks import MIDDLE, Frame, Spec, dashes_of, rows_of, symbol
-from macekit.reports.drawing.scales import (
-    PADDING_INNER,
-    PADDING_OUTER,
-    Bands,
-    Numeric,
-    Row,
-    Scale,
-    Span,
-    labels,
-    numeric,
-)
 
 CRISP = 0.5
 """Lines of one pixel lie between two."""
@@ -45,7 +35,7 @@ APART = 40
 class Axis:
     """One axis as the layers define it together."""
 
-    scale: Scale
+    scale: scales.Scale
     length: float
     across: float
     """How far its lines reach over the chart."""
@@ -57,7 +47,7 @@ class Axis:
 
     @classmethod
     def of(
-        cls, scale: Scale, defs: Sequence[Spec], length: float, across: float, looks: Mapping[str, Any]
+        cls, scale: scales.Scale, defs: Sequence[Spec], length: float, across: float, looks: Mapping[str, Any]
     ) -> Axis | None:
         """None where no layer speaks of an axis."""
         own: dict[str, Any] = {}
@@ -70,7 +60,7 @@ class Axis:
 
     def grid(self, canvas: Canvas, *, lying: bool) -> None:
         """The lines behind what is drawn."""
-        if isinstance(self.scale, Numeric) and self.own.get("grid", True):
+        if isinstance(self.scale, scales.Numeric) and self.own.get("grid", True):
             far = number(self.across)
             lines = "".join(
                 f"M{number(round(at) + CRISP)},{number(CRISP)}v{far}"
@@ -88,7 +78,7 @@ class Axis:
             f"{strokes}M{number(CRISP)},{number(foot)}h{number(self.length)}", stroke=self.looks["tickColor"]
         )
         size = self.looks["labelFontSize"]
-        greedy = isinstance(self.scale, Numeric) and self.scale.logarithmic
+        greedy = isinstance(self.scale, scales.Numeric) and self.scale.logarithmic
         for at, text in apart(self.marks, size, greedy=greedy):
             canvas.text(text, at + CRISP, foot + LINE, size, "middle", fill=self.looks["labelColor"])
         if self.title:
@@ -120,8 +110,8 @@ class Axis:
             canvas.text(self.title, *place, self.looks["titleFontSize"], "middle", turned=True, **looks)
 
 
-def _marks(scale: Scale, length: float, own: Mapping[str, Any]) -> list[tuple[float, str]]:
-    if isinstance(scale, Bands):
+def _marks(scale: scales.Scale, length: float, own: Mapping[str, Any]) -> list[tuple[float, str]]:
+    if isinstance(scale, scales.Bands):
         return [(scale.at(name), str(name)) for name in scale.names]
     low, high = sorted(scale.domain)
     values = own.get("values")
@@ -135,7 +125,7 @@ def _marks(scale: Scale, length: float, own: Mapping[str, Any]) -> list[tuple[fl
     if len(inside) < 2 and scale.logarithmic:  # within one decade
         inside = scale.marks(FEW)
     form = own.get("format", "~r" if scale.logarithmic else None)
-    return [(scale.at(value), text) for value, text in zip(inside, labels(inside, form), strict=True)]
+    return [(scale.at(value), text) for value, text in zip(inside, scales.labels(inside, form), strict=True)]
 
 
 def apart(marks: Sequence[tuple[float, str]], size: float, *, greedy: bool) -> list[tuple[float, str]]:
@@ -217,7 +207,7 @@ class Legend:
             canvas.path(symbol(self.own["symbolType"], x, y, radius), fill=fill, **looks)
 
 
-Layers = Sequence[tuple[Spec, Sequence[Row]]]
+Layers = Sequence[tuple[Spec, Sequence[scales.Row]]]
 
 
 def draw(spec: Spec, prefix: str = "", colours: Mapping[str, str] | None = None) -> Drawing:
@@ -273,7 +263,7 @@ def _defs(channel: str, layers: Layers) -> list[Spec]:
     ]
 
 
-def _scale(channel: str, layers: Layers, place: Span) -> Scale | None:
+def _scale(channel: str, layers: Layers, place: scales.Span) -> scales.Scale | None:
     """The scale of a direction, which all layers share."""
     channels: list[tuple[Spec, list[object]]] = []
     for layer, rows in layers:
@@ -292,15 +282,15 @@ def _scale(channel: str, layers: Layers, place: Span) -> Scale | None:
         names = domain or dict.fromkeys(
             value for _, values in channels for value in values if value is not None
         )
-        return Bands(list(names), abs(place[1] - place[0]))
+        return scales.Bands(list(names), abs(place[1] - place[0]))
     bars = any(
         layer["mark"]["type"] in ("area", "bar") and f"{channel}2" not in layer["encoding"]
         for layer, _ in layers
     )
-    return numeric(channels, place, bars=bars)
+    return scales.numeric(channels, place, bars=bars)
 
 
-def _shift(spec: Spec, layers: Layers) -> Bands | None:
+def _shift(spec: Spec, layers: Layers) -> scales.Bands | None:
     """The places of bars within a band, if it holds several."""
     shifts = [
         (layer["encoding"]["yOffset"], rows) for layer, rows in layers if "yOffset" in layer["encoding"]
@@ -309,17 +299,17 @@ def _shift(spec: Spec, layers: Layers) -> Bands | None:
         return None
     domain = shifts[0][0].get("scale", {}).get("domain")
     names = list(domain or dict.fromkeys(row[each["field"]] for each, rows in shifts for row in rows))
-    return Bands(names, float(spec["height"]["step"]) * len(names))
+    return scales.Bands(names, float(spec["height"]["step"]) * len(names))
 
 
-def _vertical(spec: Spec, layers: Layers, shift: Bands | None) -> tuple[float, Scale | None]:
+def _vertical(spec: Spec, layers: Layers, shift: scales.Bands | None) -> tuple[float, scales.Scale | None]:
     """The height of a frame, and the scale in it; of bars the height hangs on how many there are."""
     if shift is None:
         height = float(spec["height"])
         return height, _scale("y", layers, (height, 0.0))
     own = _defs("y", layers)[0].get("scale", {})
-    inner = float(own.get("paddingInner", PADDING_INNER))
+    inner = float(own.get("paddingInner", scales.PADDING_INNER))
     bands = _scale("y", layers, (0.0, 0.0))
-    assert isinstance(bands, Bands)
-    height = shift.length / (1.0 - inner) * (len(bands.names) - inner + 2.0 * PADDING_OUTER)
-    return height, Bands(bands.names, height, inner, PADDING_OUTER)
+    assert isinstance(bands, scales.Bands)
+    height = shift.length / (1.0 - inner) * (len(bands.names) - inner + 2.0 * scales.PADDING_OUTER)
+    return height, scales.Bands(bands.names, height, inner, scales.PADDING_OUTER)

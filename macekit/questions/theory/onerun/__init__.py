@@ -7,14 +7,7 @@ from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import PromiseGiven, one_promise
-from macekit.schemas.records import (
-    SIDES_OR_COUNTS,
-    Confidence,
-    Direction,
-    LabelsOfRows,
-    SampleQuestion,
-    absent,
-)
+from macekit.schemas import records
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 COIN_OF_ITS_OWN: JsonDict = {
@@ -25,7 +18,7 @@ SEVERAL_MODELS: JsonDict = {
     "if": {"required": ["model"], "properties": {"model": {"not": {"type": "null"}}}},
     "then": {
         "allOf": [
-            absent("counts", "units"),
+            records.absent("counts", "units"),
             {"properties": {"draw": {"enum": ["coin", "split"]}, "gaussian": {"const": False}}},
         ]
     },
@@ -33,18 +26,21 @@ SEVERAL_MODELS: JsonDict = {
 Draw = Literal["coin", "split", "chosen"]
 
 
-class OnerunQuestion(PromiseGiven, SampleQuestion):
+class OnerunQuestion(PromiseGiven, records.SampleQuestion):
     """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
 
     model_config = ConfigDict(
-        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS]}
+        json_schema_extra={
+            **records.SIDES_OR_COUNTS,
+            "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS],
+        }
     )
 
     draw: Draw = Field(
         description="how members were drawn: coin: each record by a fair coin of its own, and all of them are here; "
         "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified"
     )
-    model: LabelsOfRows | None = Field(
+    model: records.LabelsOfRows | None = Field(
         None,
         description="of several independent runs which one's model scored each record, members first; they are taken "
         "in the order of their names, and what is stated holds after each",
@@ -52,8 +48,8 @@ class OnerunQuestion(PromiseGiven, SampleQuestion):
     gaussian: bool = Field(
         False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too"
     )
-    direction: Direction = "either"
-    confidence: Confidence = Field(
+    direction: records.Direction = "either"
+    confidence: records.Confidence = Field(
         0.95,
         description="all that is stated together has the error of one end of an interval of this confidence",
     )
