@@ -133,14 +133,7 @@ def audit_model(
         shadows: How many shadow models to train, each on half of all rows: 0, or at least 2; 16 tell most. Or those of
             an earlier audit of the same rows (``audit.shadows``), or an ``.npz`` file with ``signals`` and
             ``membership``.
-        max_advantage: Largest advantage of the riskiest query that is acceptable.
-        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
-        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
-        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
-            membership at least ``at_precision`` probable.
-        at_precision: How probable that is, above the prior and below 1.
-        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
-            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
+        max_advantage, max_tpr, at_fpr, max_exposed, at_precision, max_group_advantage: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
             apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -160,10 +153,9 @@ def audit_model(
             ``X_test`` that are planted in it, for the same queries to find; 0 for none, 4 tell much. Each takes rows of
             its own, a tenth as many as it has training rows at most, and spares as many.
         copies: How many times each planted row stands in its twin's training rows.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``estimate``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         progress: Called with a sentence after each step, such as ``print``: "3 of 16 shadows trained". None: a bar on
             standard error, if that is a terminal. True: a bar, or lines where it is none; False: nothing.
 
