@@ -76,7 +76,13 @@ def from_dicts(value: Any) -> Frequent:
 
 
 def together(several: Iterable[Frequent]) -> Frequent:
-    """Those of several samples, as those of all their records."""
+    """Those of several samples, as those of all their records.
+
+    Example:
+        >>> from estimators.sample.frequent import FrequentScore, together
+        >>> together([(FrequentScore(1.0, 5, 0),), (FrequentScore(0.0, 2, 2), FrequentScore(1.0, 0, 4))])[1].records
+        9
+    """
     sides: dict[float, tuple[int, int]] = {}
     for each in (one for some in several for one in some):
         members, nonmembers = sides.get(each.score, (0, 0))
