@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import PromiseGiven, one_promise
 from macekit.schemas import records
+from macekit.schemas.records import about
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 COIN_OF_ITS_OWN: JsonDict = {
@@ -60,15 +61,15 @@ class EpsilonInOneRunAnswer(TypedDict):
 
     lower_bound: float
     delta: float
-    right: Annotated[int, Field(description="guesses that were right, at the stop that decided it")]
+    right: Annotated[int, about("guesses that were right, at the stop that decided it")]
     guesses: int
 
 
 class PromiseInOneRunAnswer(TypedDict):
     """What was promised, held against the guesses."""
 
-    p_value: Annotated[float, Field(description="smallest level at which it is contradicted")]
-    epsilon: Annotated[float | None, Field(description="null where it has no epsilon at delta")]
+    p_value: Annotated[float, about("smallest level at which it is contradicted")]
+    epsilon: Annotated[float | None, about("null where it has no epsilon at delta")]
     delta: float | None
 
 
@@ -76,23 +77,21 @@ class GaussianInOneRunAnswer(TypedDict):
     """What mu is at least if the mechanism is Gaussian."""
 
     mu: float
-    epsilon: Annotated[float | None, Field(description="of that mu at delta; null if infinite")]
+    epsilon: Annotated[float | None, about("of that mu at delta; null if infinite")]
 
 
 class StopsAnswer(TypedDict):
     """Where a bet on the guesses can be at its best."""
 
-    guesses: Annotated[list[int], Field(description="guesses made until then")]
-    right: Annotated[list[float], Field(description="share of them that was right")]
+    guesses: Annotated[list[int], about("guesses made until then")]
+    right: Annotated[list[float], about("share of them that was right")]
 
 
 class RunAnswer(TypedDict):
     """One of several runs, and what epsilon is at least after it."""
 
     name: str
-    coins: Annotated[
-        int, Field(description="records that had a coin of their own in it, or pairs of records")
-    ]
+    coins: Annotated[int, about("records that had a coin of their own in it, or pairs of records")]
     lower_bound: float
 
 
@@ -102,21 +101,19 @@ class OnerunAnswer(TypedDict):
     sentence: str
     decision: Annotated[
         Literal["contradicted", "not contradicted", "inconclusive"] | None,
-        Field(description="inconclusive where members were not drawn; null without a promise"),
+        about("inconclusive where members were not drawn; null without a promise"),
     ]
     draw: Draw
-    coins: Annotated[int, Field(description="records that had a coin of their own, or pairs of records")]
+    coins: Annotated[int, about("records that had a coin of their own, or pairs of records")]
     confidence: float
     epsilon: EpsilonInOneRunAnswer
     promise: PromiseInOneRunAnswer | None
     gaussian: Annotated[
-        GaussianInOneRunAnswer | None, Field(description="null unless the mechanism was said to be Gaussian")
+        GaussianInOneRunAnswer | None, about("null unless the mechanism was said to be Gaussian")
     ]
     stops: StopsAnswer
     runs: NotRequired[
-        Annotated[
-            list[RunAnswer], Field(description="with model: each run in order; all bounds hold together")
-        ]
+        Annotated[list[RunAnswer], about("with model: each run in order; all bounds hold together")]
     ]
     guarantee: GuaranteeAnswer
     warnings: list[WarningAnswer]
