@@ -117,11 +117,11 @@ def _require_answerable(batch: Scores | Counts, cautions: tuple[Caution, ...]) -
     odd = unanswerable(Decision.PASS, (*cautions, *doubts))
     if odd is None:
         return
-    said = odd.message
+    words = odd.message
     if odd.code == DEPENDENT:  # a problem repeats no name of a column
-        said = "rows of one label of a column have scores that are alike: name it as unit"
+        words = "rows of one label of a column have scores that are alike: name it as unit"
     why = "this batch was not added to the run"
-    raise Problem("bad-records", f"{why}: {said}", local=f"{why}: {odd.message}")
+    raise Problem("bad-records", f"{why}: {words}", local=f"{why}: {odd.message}")
 
 
 def _seal_of(state: Mapping[str, object]) -> str | None:
