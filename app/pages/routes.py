@@ -176,11 +176,7 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
         )
     )
     return [
-        Route(
-            "/",
-            _page(start, start.text(assets, version=__version__, offer=offer)),
-            name="home",
-        ),
+        Route("/", _page(start, start.text(assets, version=__version__, offer=offer)), name="home"),
         Route("/docs", _page(SWAGGER, SWAGGER.text(assets, openapi=openapi)), name="docs"),
         Route("/redoc", _former, name="redoc"),
         Route("/docs/guide", built.enter, name="guide"),

@@ -157,8 +157,7 @@ class MeanRiskAnswer(statements.IntervalAnswer):
 
 
 MeanOfMixture = Annotated[
-    MeanRiskAnswer,
-    about("over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+    MeanRiskAnswer, about("over the mixture, in which members have the prior's share (MACE, Theorem 1.2)")
 ]
 LearnedScores = Annotated[
     list[statements.LearnedScoreAnswer] | None,
@@ -223,8 +222,7 @@ class PosteriorCurveAnswer(TypedDict):
 
 
 Ranges = Annotated[
-    int | None,
-    about("tpr: of how many ranges of the score, or labels, a set consists at most; null else"),
+    int | None, about("tpr: of how many ranges of the score, or labels, a set consists at most; null else")
 ]
 BestThreshold = Annotated[
     statements.IntervalAnswer | None,

@@ -55,8 +55,7 @@ BANDWIDTH = Field(
 
 
 MaxAdvantage = Annotated[
-    Annotated[float, Field(ge=-1, le=1)] | None,
-    about("largest acceptable advantage of the riskiest query"),
+    Annotated[float, Field(ge=-1, le=1)] | None, about("largest acceptable advantage of the riskiest query")
 ]
 MaxExposed = Annotated[
     Annotated[float, Field(ge=0, le=1)] | None,
@@ -66,8 +65,7 @@ MaxExposed = Annotated[
     ),
 ]
 AtPrecision = Annotated[
-    records.Share | None,
-    about("the precision that goes with max_exposed, above the prior; 0.9, if left out"),
+    records.Share | None, about("the precision that goes with max_exposed, above the prior; 0.9, if left out")
 ]
 UnitColumn = Annotated[
     Name | None,

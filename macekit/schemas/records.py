@@ -29,12 +29,10 @@ ConfidenceOfOne = Annotated[Confidence, about("probability with which an interva
 ConfidenceOfAll = Annotated[Confidence, about("probability that all intervals of the answer hold together")]
 Seed = Annotated[int, Field(ge=0, le=2**53, description="seed of the random numbers behind the answer")]
 QueryKind = Annotated[
-    Literal["auto", "continuous", "discrete"],
-    about("whether scores are numbers on a line or categories"),
+    Literal["auto", "continuous", "discrete"], about("whether scores are numbers on a line or categories")
 ]
 Direction = Annotated[
-    Literal["either", "high", "low"],
-    about("which scores suggest membership: high ones, low ones, or either"),
+    Literal["either", "high", "low"], about("which scores suggest membership: high ones, low ones, or either")
 ]
 Records = Annotated[int, Field(ge=0, lt=2**62)]
 Exponent = Annotated[int, Field(gt=-1100, lt=1000)]

@@ -23,8 +23,7 @@ HOLDS_UP_TO = Field(
 
 
 RecordsNeeded = Annotated[
-    int | None,
-    about("records of both sides that would settle it, approximately; null if none is known"),
+    int | None, about("records of both sides that would settle it, approximately; null if none is known")
 ]
 LearnedScoreAccepted = Annotated[
     bool | None,

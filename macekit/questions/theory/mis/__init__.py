@@ -13,8 +13,7 @@ Losses = Annotated[list[Number], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
 NonmemberShare = Annotated[
-    Share | None,
-    about("MIS's nu: share of nonmembers among those asked about; the worst share, if none"),
+    Share | None, about("MIS's nu: share of nonmembers among those asked about; the worst share, if none")
 ]
 Weight = Annotated[float, Field(ge=1e-9, le=1e9, description="MIS's lambda: weight of the true positives")]
 
