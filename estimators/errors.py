@@ -157,13 +157,7 @@ class TooManyCells(CountsError):
 
 
 def nearest_name(got: str, names: Iterable[str]) -> str | None:
-    """The one of several names that is most like this one, or that it begins with; None if none is like it.
-
-    Example:
-        >>> from estimators.errors import nearest_name
-        >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]
-        ['f1', 'f1', 'precision', None]
-    """
+    """The one of several names that is most like this one, or that it begins with; None if none is like it."""
     by_letters = {name.lower(): name for name in names}
     near = get_close_matches(got.lower(), by_letters, n=1)
     near += [name for name in by_letters if len(name) > 1 and got.lower().startswith(name)]

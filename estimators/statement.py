@@ -271,15 +271,6 @@ def both_ends(
 
     Returns:
         words to put after "With 95% confidence".
-
-    Example:
-        >>> from estimators.statement import both_ends
-        >>> both_ends(0.114, 0.228, "accuse on one side of a cut")
-        'the advantage over a coin toss is at least 0.114, whoever reads this score, and at most 0.228 for attackers who
-        accuse on one side of a cut'
-        >>> both_ends(0.0, 0.13, "accuse on one side of a cut")
-        'the advantage over a coin toss may be none at all, and is at most 0.130 for attackers who accuse on one side of
-        a cut'
     """
     has_lower, has_upper = lower - guessing > NOTICEABLE, upper < 1.0
     if not has_lower and not has_upper:

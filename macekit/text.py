@@ -139,12 +139,7 @@ def _escape(letter: str) -> str:
 
 
 def in_order(label: object) -> tuple[object, ...]:
-    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such.
-
-    Example:
-        >>> sorted(["epoch 20", "epoch 5", "1e3", "200"], key=in_order)
-        ['200', '1e3', 'epoch 5', 'epoch 20']
-    """
+    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such."""
     try:
         number = float(str(label))
     except ValueError:

@@ -84,8 +84,7 @@ def make_environment(wanted: dict[str, str]) -> None:
         pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))
     elif not missing:
         say(".venv is ready")
-    maker, package = ROOT / "scripts" / "keywords.py", ROOT / "macekit"
-    sources = [maker, package / "catalogue.py", *(package / "schemas").rglob("*.py")]
+    sources = [maker := ROOT / "scripts" / "keywords.py", *(ROOT / "macekit").rglob("*.py")]
     if not KEYWORDS.exists() or KEYWORDS.stat().st_mtime < max(each.stat().st_mtime for each in sources):
         run(str(PYTHON), str(maker))
     STAMP.write_text(json.dumps({**installed, **wanted, "project": project}, indent=2) + "\n")

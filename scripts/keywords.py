@@ -62,9 +62,7 @@ class Keywords(BuildHookInterface[Any]):
 def make() -> None:
     """Write the file."""
     sys.path.insert(0, str(ROOT))
-    text = "".join(source())
-    place = ROOT / MADE
-    place.write_text(text, encoding="utf-8")
+    (ROOT / MADE).write_text("".join(source()), encoding="utf-8")
 
 
 def source() -> Iterator[str]:
@@ -79,9 +77,8 @@ def source() -> Iterator[str]:
     yield from (f"\n{name}: TypeAlias = {text}\n" for name, text in writer.aliases.items())
     yield from writer.classes.values()
     yield from classes
-    yield "\n\nOPTIONS: dict[str, Any] = {\n"
-    yield from (f'    "{row.name}": {row.model}Options,\n' for row in asked)
-    yield '}\n"""The options of each operation."""\n'
+    rows = "".join(f'    "{row.name}": {row.model}Options,\n' for row in asked)
+    yield f'\n\nOPTIONS: dict[str, Any] = {{\n{rows}}}\n"""The options of each operation."""\n'
 
 
 class Writer:
@@ -90,20 +87,24 @@ class Writer:
     def __init__(self) -> None:
         from macekit.schemas import questions
 
-        named = {value: name for name, value in vars(questions).items() if get_origin(value) is Literal}
-        self.named = {value: name for value, name in named.items() if name.endswith("Name")}
+        named = {value: name for name, value in vars(questions).items() if name.endswith("Name")}
+        self.named = {value: name for value, name in named.items() if get_origin(value) is Literal}
         self.aliases: dict[str, str] = {}
         self.classes: dict[str, str] = {}
+        self.first: dict[str, tuple[str, str]] = {}
 
     def of_operation(self, row: Any, question: Any) -> str:
         """The class of an operation's keywords: its fields, and the columns of a table that it may be asked of."""
+        from macekit.client.options import explained
         from macekit.schemas.query_string import of_table
 
         held = set(row.tables) or ARGUMENTS | set(row.arrays)
         columns = [] if row.tables or not held & set(question.model_fields) else of_table(row.name)
         types = {name: (RECORDS.get(name, "str"), "") for name in columns if name not in held}
         types |= self.of_fields(question, held, {} if row.tables else RECORDS)
-        return written(f"{row.model}Options", f"``{row.python}``.", types)
+        about = [f"``{row.python}``.", *explained(types, question.model_fields, self.first, row.paper)]
+        self.first = self.first or types
+        return written(f"{row.model}Options", "\n".join(about), types)
 
     def of_fields(
         self, model: Any, held: set[str], records: Mapping[str, str] = RECORDS

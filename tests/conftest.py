@@ -34,7 +34,7 @@ OF_THE_DEVELOPER = re.compile(
 )
 
 STEERED = (
-    "import resource, sys, app.http.probes as probes; probes.STUCK_SECONDS = 1.5;"
+    "import resource, sys, app.cli.server as probes; probes.STUCK_SECONDS = 1.5;"
     "resource.setrlimit(resource.RLIMIT_NOFILE, (150, resource.getrlimit(resource.RLIMIT_NOFILE)[1]));"
     "from app.cli.server import listen; from tests.app.waiting import steered; sys.exit(listen(steered()))"
 )

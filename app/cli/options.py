@@ -155,8 +155,8 @@ def value_of(schema: Schema, text: str | bool, name: str = "") -> object:
             try:
                 parts = _pairs_of(Path(text))
             except (OSError, UnicodeDecodeError):
-                given = printable(text)
-                message = f"{name}: {given} is no file of two columns, and no pairs such as 2:0.1,4:0.3"
+                place = printable(text)
+                message = f"{name}: {place} is no file of two columns, and no pairs such as 2:0.1,4:0.3"
                 raise Misuse(message) from None
         return [_item(schema["items"], part.strip()) for part in parts]
     return _number(text) if kinds & {"number", "integer"} else text
@@ -166,8 +166,8 @@ def _pairs_of(path: Path) -> list[str]:
     """The lines of a file with two columns, without a line of names, each as a pair is spelled."""
     lines = [line.replace(";", ",").replace("\t", ",") for line in path.read_text("utf-8-sig").splitlines()]
     lines = [line for line in lines if line.strip()]
-    named = lines and not isinstance(_number(lines[0].partition(",")[0].strip()), int | float)
-    return [line.replace(",", ":", 1) for line in lines[bool(named) :]]
+    has_names = lines and not isinstance(_number(lines[0].partition(",")[0].strip()), int | float)
+    return [line.replace(",", ":", 1) for line in lines[bool(has_names) :]]
 
 
 def _item(schema: Schema, text: str) -> object:

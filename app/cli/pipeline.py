@@ -86,14 +86,14 @@ def _writers(question: Operation, arguments: argparse.Namespace) -> list[Writer]
     if arguments.junit is not None or arguments.metrics is not None:
         from macekit.reports.pipeline import junit, openmetrics
 
-        named = ((arguments.junit, ".xml", junit), (arguments.metrics, ".txt", openmetrics))
+        files = ((arguments.junit, ".xml", junit), (arguments.metrics, ".txt", openmetrics))
         writers += [
             partial(_replace, target_of(name, (suffix,), overwrite=True), partial(convert, command=command))
-            for name, suffix, convert in named
+            for name, suffix, convert in files
             if name is not None
         ]
     if arguments.sarif is not None:
-        from macekit.reports.sarif import sarif
+        from macekit.reports.pipeline import sarif
 
         target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(question, arguments))))

@@ -18,7 +18,7 @@ from app.cli.terminal import Progress
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
-from macekit.decoding import columns_of, decode, read_side, texts
+from macekit.decoding import decode, reader_of
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
@@ -233,7 +233,7 @@ def _decode(call: Call, source: Source) -> DecodedBody:
 def _table_of(call: Call, source: Source) -> Columns:
     """Every column of one input."""
     about = _call_about(call, source)
-    return _read(source, lambda body: columns_of(about, expanded(about, body)))
+    return _read(source, lambda body: reader_of(about).whole_columns(about, expanded(about, body)))
 
 
 def _of_files(call: Call, values: Values, inputs: Apart, progress: Progress) -> Reply:
@@ -251,18 +251,21 @@ def _of_files(call: Call, values: Values, inputs: Apart, progress: Progress) -> 
 
 def _of_texts(call: Call, values: Values, inputs: Sides) -> Reply:
     """The answer about texts of either side, read as they are scored."""
+    calls = [_call_about(call, source) for source in (inputs.members, inputs.nonmembers)]
     with inputs.members.body() as members, inputs.nonmembers.body() as nonmembers:
-        sides = {
-            "members": texts(_call_about(call, inputs.members), members),
-            "nonmembers": texts(_call_about(call, inputs.nonmembers), nonmembers),
-        }
+        each = (
+            reader_of(about).texts(about, body)
+            for about, body in zip(calls, (members, nonmembers), strict=True)
+        )
+        sides = dict(zip(("members", "nonmembers"), each, strict=True))
         return answer(call, DecodedBody(options={**values, **sides}))
 
 
 def _both(call: Call, inputs: Sides) -> DecodedBody:
     """One input for each side as one sample."""
-    members = _read(inputs.members, partial(read_side, _call_about(call, inputs.members)))
-    nonmembers = _read(inputs.nonmembers, partial(read_side, _call_about(call, inputs.nonmembers)))
+    calls = [_call_about(call, source) for source in (inputs.members, inputs.nonmembers)]
+    members = _read(inputs.members, partial(reader_of(calls[0]).side, calls[0]))
+    nonmembers = _read(inputs.nonmembers, partial(reader_of(calls[1]).side, calls[1]))
     with as_misuse():
         return join_sides(members, nonmembers, (inputs.members.name, inputs.nonmembers.name))
 

@@ -11,22 +11,88 @@ import resource
 import signal
 import socket
 import sys
+import threading
+import time
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.http.connection import Connection
-from app.http.probes import Probes
-from app.http.service import Service
+from app.http.service import NOT_FOUND, Service, refusal
 from app.telemetry import logs
 from app.workers.privileges import forbid_looks, forget_variable
 from macekit.call import __version__
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from app.settings import Settings
+
+PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+STUCK_SECONDS = 30.0
+"""Seconds without a turn after which an event loop is taken for dead."""
+
+
+class Probes:
+    """Probes and metrics on a port and a thread of their own, with an event loop: they answer at all times.
+
+    The app's own layers and routes answer; nothing else is answered there. `/healthz` says there whether the service's
+    event loop still turns, which it could not say itself.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, port: int) -> None:
+        self._app = app
+        self._service = service
+        self._socket = _listening(service.settings, port)
+        config = uvicorn.Config(
+            self._answer,
+            loop="asyncio",
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        port: int = self._socket.getsockname()[1]
+        return port
+
+    def start(self) -> None:
+        """Answer from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self._server.should_exit = True
+        self._thread.join(2.0)
+        self._socket.close()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] not in PATHS:
+            return await refusal(scope, Problem("not-found", NOT_FOUND))(scope, receive, send)
+        if scope["path"] == "/healthz" and time.monotonic() - self._service.last_turn > STUCK_SECONDS:
+            problem = Problem("not-ready", f"the service has done nothing for {STUCK_SECONDS:g} seconds")
+            return await refusal(scope, problem)(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def _listening(settings: Settings, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    return socket.create_server((settings.host, port), family=family, backlog=128)
+
 
 log = logging.getLogger(__name__)
 

@@ -172,9 +172,5 @@ async def last_resort(request: Request, _error: Exception) -> Response:
     return refusal(request.scope, internal_error())
 
 
-HANDLERS: dict[Any, Any] = {
-    Problem: problem_raised,
-    HTTPException: framework_raised,
-    Exception: last_resort,
-}
+HANDLERS: dict[Any, Any] = {Problem: problem_raised, HTTPException: framework_raised, Exception: last_resort}
 """Who answers which exception."""

@@ -33,7 +33,7 @@ SCORES = _examples(BY_NAME["advantage"])["scores"].value
 SAMPLE = {side: SCORES[side] for side in ("members", "nonmembers")}
 MEMBERS, NONMEMBERS = SAMPLE.values()
 
-JSON_EXAMPLES = {row.name: found for row in OPERATIONS if (found := _examples(row))}
+JSON_EXAMPLES = {row.name: examples for row in OPERATIONS if (examples := _examples(row))}
 """JSON bodies, by operation; the first of each is what Swagger UI shows."""
 
 GROUPS = JSON_EXAMPLES["report"]["scores"].value["groups"]

@@ -168,14 +168,13 @@ def _parts(operation: str) -> Columns:
 
 def _example(operation: str) -> Mapping[str, Any]:
     """The first example whose arrays make one table: both sides, or the first array alone."""
-    wanted = set(SIDED.get(operation, ARRAYS[operation][:1]))
+    arrays = set(SIDED.get(operation, ARRAYS[operation][:1]))
     values = [example.value for example in JSON_EXAMPLES[operation].values()]
-    found: Mapping[str, Any] = next(
+    return next(
         value
         for value in values
-        if isinstance(value, Mapping) and set(ARRAYS[operation]) & value.keys() == wanted
+        if isinstance(value, Mapping) and set(ARRAYS[operation]) & value.keys() == arrays
     )
-    return found
 
 
 def _of_models() -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
@@ -14,8 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from app.pages.guide import PLACE, Guide, inline_hashes
-from app.pages.static import Asset, compressed, fragment, load_assets
+from app.pages.static import PLACE, Asset, Guide, compressed, fragment, inline_hashes, load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from estimators.python.dataclass import dataclass
@@ -23,6 +22,8 @@ from macekit.call import __version__
 from macekit.catalogue import OPERATIONS
 from macekit.formats import FILE_FORMATS, FORMATS, SUFFIXES
 from macekit.reports.html import STYLE_HASH
+
+Answering = Callable[[Request], Awaitable[Response]]
 
 # The pages as text: no script or style stands in them, so their policies can forbid both.
 
@@ -175,16 +176,12 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
         )
     )
     return [
-        Route(
-            "/",
-            _PageAnswer.of(start, start.text(assets, version=__version__, offer=offer)).answer,
-            name="home",
-        ),
-        Route("/docs", _PageAnswer.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
+        Route("/", _page(start, start.text(assets, version=__version__, offer=offer)), name="home"),
+        Route("/docs", _page(SWAGGER, SWAGGER.text(assets, openapi=openapi)), name="docs"),
         Route("/redoc", _former, name="redoc"),
         Route("/docs/guide", built.enter, name="guide"),
-        Route("/docs/guide/{place:path}", _GuideAnswer(built).answer, name="guide_pages"),
-        Route("/assets/{address}", _AssetAnswer.of(assets).answer, name="assets"),
+        Route("/docs/guide/{place:path}", _guide(built), name="guide_pages"),
+        Route("/assets/{address}", _assets(assets), name="assets"),
     ]
 
 
@@ -193,47 +190,34 @@ async def _former(request: Request) -> Response:
     return RedirectResponse("docs", 308, ALWAYS)
 
 
-@dataclass(frozen=True, slots=True)
-class _PageAnswer:
+def _page(page: Page, text: str) -> Answering:
     """One page, ready to send."""
+    headers = {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"}
 
-    text: str
-    headers: Mapping[str, str]
+    async def answer(request: Request) -> Response:
+        return HTMLResponse(text, headers=headers)
 
-    @classmethod
-    def of(cls, page: Page, text: str) -> _PageAnswer:
-        return cls(text, {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"})
-
-    async def answer(self, request: Request) -> Response:
-        return HTMLResponse(self.text, headers=self.headers)
+    return answer
 
 
-@dataclass(frozen=True, slots=True)
-class _AssetAnswer:
+def _assets(assets: Mapping[str, Asset]) -> Answering:
     """Every file by the address it is served under; no path is ever built from what was asked."""
+    by_address = {asset.address: asset for asset in assets.values()}
 
-    assets: Mapping[str, Asset]
-
-    @classmethod
-    def of(cls, assets: Mapping[str, Asset]) -> _AssetAnswer:
-        return cls({asset.address: asset for asset in assets.values()})
-
-    async def answer(self, request: Request) -> Response:
-        asset = self.assets.get(request.path_params["address"])
+    async def answer(request: Request) -> Response:
+        asset = by_address.get(request.path_params["address"])
         if asset is None:
             raise HTTPException(404)
-
         return await _sent(request, asset, {"Cache-Control": CACHE_FOR_EVER})
 
+    return answer
 
-@dataclass(frozen=True, slots=True)
-class _GuideAnswer:
+
+def _guide(guide: Guide) -> Answering:
     """A page or a file of the guide."""
 
-    guide: Guide
-
-    async def answer(self, request: Request) -> Response:
-        asset = await self.guide.find(request)
+    async def answer(request: Request) -> Response:
+        asset = await guide.find(request)
         headers = {"Cache-Control": "no-cache"}
         if asset.media_type.startswith("text/html"):
             headers["Content-Security-Policy"] = _policy(
@@ -244,6 +228,8 @@ class _GuideAnswer:
                 }
             )
         return await _sent(request, asset, headers)
+
+    return answer
 
 
 async def _sent(request: Request, asset: Asset, headers: Mapping[str, str]) -> Response:

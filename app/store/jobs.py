@@ -25,9 +25,9 @@ from starlette.types import Receive
 
 from app.http import jobs
 from app.refusals import SOON, busy, not_ready, worker_lost
-from app.store import statements
-from app.store.bodies import PART, Head, Replay, StoredBody, answer_body, store_parts
+from app.store import rows
 from app.store.database import UNUSABLE, Connection, Store, tell
+from app.store.rows import PART, Head, Replay, StoredBody, answer_body, store_parts
 from app.telemetry.logs import Exchange
 from app.workers.admission import InLine
 from app.workers.uploads import MOST_KEPT, Budget
@@ -119,7 +119,7 @@ class JobsInStore:
         """What is known of a job."""
         self._require_name(name)
         async with self._store.connection() as connection:
-            return self._about(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
+            return self._about(self._require_row(await connection.fetchrow(rows.LOOK, name, owner)))
 
     async def result(
         self, name: str, owner: str | None, *, fetched: bool
@@ -128,11 +128,9 @@ class JobsInStore:
         self._require_name(name)
         async with self._store.connection() as connection:
             if fetched:
-                await connection.execute(statements.FETCHED, name, owner, timedelta(seconds=jobs.GRACE))
+                await connection.execute(rows.FETCHED, name, owner, timedelta(seconds=jobs.GRACE))
             async with connection.transaction():  # what is locked does not go while it is read
-                row = self._require_row(
-                    await connection.fetchrow(f"{statements.LOOK} FOR KEY SHARE", name, owner)
-                )
+                row = self._require_row(await connection.fetchrow(f"{rows.LOOK} FOR KEY SHARE", name, owner))
                 if row["answer"] is None:
                     return self._about(row)
                 body = await answer_body(connection, name, row["size"], self._budget)
@@ -143,7 +141,7 @@ class JobsInStore:
         """Forget a job; whoever works on it hears it and ends the work."""
         self._require_name(name)
         async with self._store.connection() as connection, connection.transaction():
-            self._require_row(await connection.fetchval(statements.CANCEL, name, owner))
+            self._require_row(await connection.fetchval(rows.CANCEL, name, owner))
             await tell(connection, CANCELLED, name)
         if (work := self._work.get(name)) is not None:
             work.task.cancel()
@@ -176,7 +174,7 @@ class JobsInStore:
         )
         async with self._store.connection() as connection, connection.transaction():
             await connection.execute(
-                statements.STORE, name, question.call.operation, *about, self._store.replica, LEASE
+                rows.STORE, name, question.call.operation, *about, self._store.replica, LEASE
             )
             await store_parts(connection, name, source.parts(), of_answer=False)
 
@@ -211,7 +209,7 @@ class JobsInStore:
 
     async def _let_go(self, work: Work, pause: timedelta) -> None:
         async with self._store.connection() as connection, connection.transaction():
-            if await connection.fetchval(statements.LET_GO, *self._claim(work), pause) is not None:
+            if await connection.fetchval(rows.LET_GO, *self._claim(work), pause) is not None:
                 await tell(connection, FREE, work.id)
 
     async def _end(self, work: Work, outcome: jobs.Outcome) -> None:
@@ -222,7 +220,7 @@ class JobsInStore:
         head = Head.of(outcome)
         about = (timedelta(seconds=self._seconds_kept), msgspec.json.encode(head), reply.status, len(body))
         async with self._store.connection() as connection, connection.transaction():
-            if await connection.fetchval(statements.END, *self._claim(work), *about) is None:
+            if await connection.fetchval(rows.END, *self._claim(work), *about) is None:
                 log.info("answer not needed", extra={"fields": {"request_id": work.request_id}})
                 return
             await connection.execute("DELETE FROM mace.part WHERE job = $1", work.id)
@@ -230,7 +228,7 @@ class JobsInStore:
             await store_parts(connection, work.id, parts, of_answer=True)
             await tell(connection, ENDED, work.id)
         async with self._store.connection() as connection:
-            await connection.execute(statements.MAKE_ROOM, self._most_kept, MOST_KEPT)
+            await connection.execute(rows.MAKE_ROOM, self._most_kept, MOST_KEPT)
 
     def _claim(self, work: Work) -> tuple[str, str, int]:
         """By what a job is this replica's, in this turn."""
@@ -240,22 +238,22 @@ class JobsInStore:
         """Renew leases, end work that is another's by now, and take up what is nobody's."""
         work = dict(self._work)
         about = list(work), self._store.replica, LEASE
-        rows = await connection.fetch(statements.RENEW, *about) if work else []
-        ours = {(row["id"], row["turn"]) for row in rows}
+        renewed = await connection.fetch(rows.RENEW, *about) if work else []
+        ours = {(row["id"], row["turn"]) for row in renewed}
         for name, each in work.items():
             if (name, each.turn) not in ours:
                 each.task.cancel()
         while self._is_open and self._has_room() and self._taken_up() < self._at_once:
-            row = await connection.fetchrow(statements.TAKE_UP, self._store.replica, LEASE)
+            row = await connection.fetchrow(rows.TAKE_UP, self._store.replica, LEASE)
             if row is None:
                 break
             self._take_up(row)
 
     async def forget(self, connection: Connection) -> None:
         """Let go of what is kept no longer, and count what there is."""
-        await connection.execute(statements.FORGET)
-        await connection.execute(statements.MAKE_ROOM, self._most_kept, MOST_KEPT)
-        self._states = dict(map(tuple, await connection.fetch(statements.STATES)))
+        await connection.execute(rows.FORGET)
+        await connection.execute(rows.MAKE_ROOM, self._most_kept, MOST_KEPT)
+        self._states = dict(map(tuple, await connection.fetch(rows.STATES)))
 
     def _taken_up(self) -> int:
         return sum(work.was_taken_up for work in self._work.values())

@@ -132,10 +132,7 @@ Nor does joblib, which scikit-learn imports, try out semaphores, for which it wr
 Arrow's own pool reserves a gigabyte at its first use, so a worker would count as grown after its first table.
 """
 
-REUSE_MEMORY = {
-    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
-    "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
-}
+REUSE_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20)}
 """Memory that a worker has freed it keeps for its next array: fresh pages cost as much as reading the scores does
 (glibc's names; other systems pass them over)."""
 

@@ -61,18 +61,7 @@ class Learner:
 
 
 def logistic() -> Learner:
-    """Linear log-odds on standardised coordinates.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.learned import logistic
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(1, 1, (400, 3)), rng.normal(0, 1, (400, 3)))
-        >>> result = advantage(scores, target=LearnedTarget(learners=(logistic(),)))
-        >>> result.lower > 0.3
-        True
-    """
+    """Linear log-odds on standardised coordinates."""
 
     def build(seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression
@@ -150,18 +139,7 @@ class BoxPosterior:
 
 
 def boxes() -> Learner:
-    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.learned import boxes
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(0, 3, (400, 2)), rng.normal(0, 1, (400, 2)))  # another spread
-        >>> result = advantage(scores, target=LearnedTarget(learners=(boxes(),)))
-        >>> result.lower > 0.1
-        True
-    """
+    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records."""
     return Learner("boxes", lambda _seed: BoxPosterior())
 
 
@@ -205,16 +183,6 @@ class LearnedScore:
         n_taught: Records of both sides that were learned from.
         score: The learned score of further rows.
         doubts: What is odd about the rows themselves, such as repeated ones.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.adversary.learned import learn_score, logistic
-        >>> rng = np.random.default_rng(0)
-        >>> vectors = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
-        >>> learned = learn_score(vectors, learners=[logistic()])
-        >>> learned.learner, learned.n_taught, learned.scores.n_members, learned.scores.n_nonmembers
-        ('logistic', 240, 180, 180)
     """
 
     learner: str
@@ -270,16 +238,6 @@ def learn_score(
         scores: Scores of both sides (``Scores.of``), rows of numbers.
         prior: Probability that a record is a member before its score is seen; learners are judged by their advantage
             at it.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores, metric_optimum, preset
-        >>> from estimators.adversary.learned import learn_score, logistic
-        >>> rng = np.random.default_rng(0)
-        >>> vectors = Scores.of(rng.normal(1, 1, (500, 2)), rng.normal(0, 1, (500, 2)))
-        >>> learned = learn_score(vectors, learners=[logistic()])
-        >>> metric_optimum(learned.counts, preset("balanced_accuracy", 0.5)).interval.lower > 0.65
-        True
     """
     rng = np.random.default_rng(seed)
     orders = _orders(scores, rng)
@@ -299,16 +257,6 @@ def learn_halves(
 
     Returns:
         two ``LearnedScore``; their ``rows`` together are all records, each once.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.adversary.learned import learn_halves, logistic
-        >>> rng = np.random.default_rng(0)
-        >>> vectors = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
-        >>> first, second = learn_halves(vectors, learners=[logistic()])
-        >>> sorted([*first.rows[0], *second.rows[0]]) == list(range(300))
-        True
     """
     rng = np.random.default_rng(seed)
     taught, rest = _taught(_orders(scores, rng))
@@ -395,15 +343,6 @@ def teach(
 
     Returns:
         a ``LearnedRule``, for statements about records that are none of these.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.adversary.learned import logistic, teach
-        >>> rng = np.random.default_rng(0)
-        >>> rule = teach(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)), learners=[logistic()])
-        >>> low, high = rule.score(np.array([[-1.0, -1.0], [2.0, 2.0]]))
-        >>> rule.learner, bool(low < 0.5 < high)
-        ('logistic', True)
     """
     training = [members, nonmembers]
     first = [side[: max(1, len(side) // 2)] for side in training]

@@ -78,15 +78,7 @@ class BestCut:
 
 
 def best_cut(counts: Counts, prior: float) -> BestCut | None:
-    """The best cut of each direction; None where its law is not worth its cost, or there is no order.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.adversary.lower_end import best_cut
-        >>> apart = best_cut(Counts.of([0, 10], [10, 0], edges=[0.5]), prior=0.5)
-        >>> round(apart.lower(0.025), 2)
-        0.48
-    """
+    """The best cut of each direction; None where its law is not worth its cost, or there is no order."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     if not counts.cells.ordered or not _affordable(n1, n0, prior):
         return None

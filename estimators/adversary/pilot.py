@@ -65,18 +65,7 @@ class TreePosterior(BoxPosterior):
 
 
 def tree() -> Learner:
-    """One small tree: boxes that are cut where it tells most, which a database can evaluate.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.pilot import tree
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(0, 3, (400, 2)), rng.normal(0, 1, (400, 2)))  # another spread
-        >>> result = advantage(scores, target=LearnedTarget(learners=(tree(),)))
-        >>> result.lower > 0.1
-        True
-    """
+    """One small tree: boxes that are cut where it tells most, which a database can evaluate."""
     return Learner("tree", TreePosterior)
 
 
@@ -146,16 +135,6 @@ class PilotDraw:
         seed: Whole number from which everything random is drawn; the same rows in the same order give the same pilot,
             however they are cut into blocks.
         most: Rows of each side at most.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.adversary.pilot import PilotDraw
-        >>> rng, draw = np.random.default_rng(0), PilotDraw(seed=1, most=100)
-        >>> for start in range(5):
-        ...     draw.add(rng.normal(size=(200, 2)), np.arange(200) < 80)
-        >>> pilot = draw.pilot()
-        >>> len(pilot.members), len(pilot.nonmembers), draw.rows
-        (100, 100, 1000)
     """
 
     def __init__(self, seed: int = 0, most: int = MOST_TAUGHT) -> None:

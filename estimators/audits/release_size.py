@@ -317,13 +317,7 @@ def release_size(
 
 
 def default_sizes(total: int) -> list[int]:
-    """10, 20, 50, 100 and so on below so many rows, and all of them.
-
-    Example:
-        >>> from estimators.audits.release_size import default_sizes
-        >>> default_sizes(1200), default_sizes(7)
-        ([10, 20, 50, 100, 200, 500, 1200], [7])
-    """
+    """10, 20, 50, 100 and so on below so many rows, and all of them."""
     powers = (LEAST * 10**power for power in range(len(str(total))))
     return [
         *(step for power in powers for step in (power, 2 * power, 5 * power) if step <= NEARLY_ALL * total),

@@ -213,14 +213,6 @@ def audit_unlearning(
 
     Raises:
         MaceError: too few records, scores that are no finite numbers or all the same, or a number out of its range.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.unlearning import audit_unlearning
-        >>> rng = np.random.default_rng(0)
-        >>> audit = audit_unlearning(rng.normal(0, 1, 2000), rng.normal(0, 1, 2000), rng.normal(2, 1, 2000))
-        >>> audit.residual.upper < 0.12, abs(audit.share.estimate.value) < 0.1
-        (True, True)
     """
     confidence = errors.require_open_unit("confidence", confidence)
     errors.require_count("seed", seed, 0)

@@ -88,16 +88,6 @@ class DatasetUse:
         limit: The largest acceptable share; None if nothing was limited.
         cautions: What to know before using it.
         per_unit: What of each unit was compared.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.usage import dataset_use
-        >>> rng = np.random.default_rng(0)
-        >>> members, nonmembers = rng.normal(2, 1, 1000), rng.normal(0, 1, 1000)
-        >>> half = np.append(rng.normal(2, 1, 300), rng.normal(0, 1, 300))
-        >>> result = dataset_use(members, nonmembers, half, max_share=0.2)
-        >>> result.share.lower < 0.5 < result.share.upper, result.decision.value
-        (True, 'fail')
     """
 
     share: Interval

@@ -8,14 +8,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.adversary import holdout
 from estimators.adversary.families import Family, families_for
-from estimators.adversary.holdout import (
-    PILOT,
-    block_fractions,
-    close_to_cuts,
-    leaders_so_far,
-    rules_from_past,
-)
 from estimators.adversary.many_changes import PARTS, Aspect
 from estimators.arrays import Booleans, Floats, Integers, lengths
 from estimators.clusters.design import Clusters, number_of
@@ -89,7 +83,7 @@ def guess_unseen(
     """Guesses of the leading rules on so many cells, and of those that cut the score anywhere."""
     rng = np.random.default_rng(seed)
     least = min(clusters.of_sides) * worth / clusters.rows
-    fractions = block_fractions(max(1, int(least)), max(1, int(least)))
+    fractions = holdout.block_fractions(max(1, int(least)), max(1, int(least)))
     dealt = Dealt.of(
         clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
     )
@@ -124,12 +118,14 @@ def _follow_leaders(
         past = judged_rows
         if dealt.joins is not dealt.stage:
             past = _tables(clusters, weights, dealt.joins, dealt.number, cell, reader.size)
-        rules.append(rules_from_past(past[0], past[1], clusters.prior, reader.families))
+        rules.append(holdout.rules_from_past(past[0], past[1], clusters.prior, reader.families))
         for of_rules, each in zip((hits, alarms), judged_rows, strict=True):
             of_rules.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
         n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)  # the same of every reader
     rejections = n0[:, None] - np.concatenate(alarms, axis=1)
-    leaders, accuracy = leaders_so_far(np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior)
+    leaders, accuracy = holdout.leaders_so_far(
+        np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior
+    )
     right, first = np.zeros(dealt.stage.shape, dtype=np.bool_), 0
     for reader, of_reader in zip(readers, rules, strict=True):
         cell, blocks = reader.cell[at], np.arange(leaders.shape[1])
@@ -201,9 +197,10 @@ def _rules(
     pilot_places = [np.sort(at[side][pilot[side]]) for side, _ in clusters.sides]
     if min(len(each) for each in pilot_places):
         pilot_places = [
-            each if len(each) <= PILOT else rng.choice(each, PILOT, replace=False) for each in pilot_places
+            each if len(each) <= holdout.PILOT else rng.choice(each, holdout.PILOT, replace=False)
+            for each in pilot_places
         ]
-        starts = close_to_cuts(
+        starts = holdout.close_to_cuts(
             fine.pooled.cumsum(), pilot_places, clusters.prior, starts, fine.n_records / cells
         )
     whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]

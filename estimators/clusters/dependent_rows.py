@@ -41,13 +41,7 @@ PAIRS = 20
 
 
 def says_whose(name: str) -> bool:
-    """Whether a column is called as if it said whose a row is: a person's, a document's, a model's.
-
-    Example:
-        >>> from estimators.clusters.dependent_rows import says_whose
-        >>> [name for name in ("user_id", "patientNo", "recordID", "paid", "class_id", "age") if says_whose(name)]
-        ['user_id', 'patientNo', 'recordID']
-    """
+    """Whether a column is called as if it said whose a row is: a person's, a document's, a model's."""
     whose, kind = (re.search(each, name, re.IGNORECASE) for each in (NAMES, KINDS))
     return whose is not None and kind is None
 
@@ -60,19 +54,6 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
 
     Args:
         columns: Other columns by their names, a value for each row, members' rows first.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.clusters.dependent_rows import dependent_rows
-        >>> rng = np.random.default_rng(0)
-        >>> user = np.repeat(np.arange(100), 4)
-        >>> score = rng.normal(size=100)[user] + rng.normal(size=400)
-        >>> columns = {"age": rng.integers(18, 80, 400), "user_id": user}
-        >>> for caution in dependent_rows(Scores.of(score[:200], score[200:]), columns):
-        ...     print(caution.message)
-        rows of one 'user_id' have scores that are alike (correlation 0.50; 100 labels for 400 rows): they are not
-        independent, and intervals are too narrow; name the column as cluster, or as unit
     """
     fine = finest(scores)
     if not fine.cells.ordered or fine.size < 2:

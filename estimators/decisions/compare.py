@@ -129,14 +129,6 @@ def same_order(
 
     Returns:
         under the name of each such query that of the first with its order, and whether the order is turned round.
-
-    Example:
-        >>> from estimators import Scores
-        >>> from estimators.decisions.compare import same_order
-        >>> members, nonmembers = [k / 10 for k in range(20)], [k / 30 for k in range(20)]
-        >>> squares = [[each**2 for each in side] for side in (members, nonmembers)]
-        >>> same_order({"one": Scores.of(members, nonmembers), "squared": Scores.of(*squares)})
-        {'squared': ('one', False)}
     """
     firsts: dict[str, Scores] = {}
     same: dict[str, tuple[str, bool]] = {}
@@ -198,8 +190,7 @@ def compare(
     Args:
         queries: Scores or counts of each query under its name, at least 2: several scores of one model, say.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        target: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of all
             statements about ranks together, and again that of all differences together.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
@@ -320,8 +311,7 @@ def difference(
         first: Scores or counts of the first model.
         second: Scores or counts of the second model, from other records than the first.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        target: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         clusters: Whom each row of the first and of the second belongs to, as in ``advantage``; no label is in both.
@@ -366,8 +356,7 @@ def paired_difference(
         first: Scores of the first model, or counts.
         second: Scores of the same records from the second model, in the same order, or counts.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        target: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two

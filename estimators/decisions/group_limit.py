@@ -39,9 +39,7 @@ class MaxGroupAdvantage:
     Args:
         maximum: Largest advantage of any group that is acceptable, from -1 to 1.
         groups: A label for each record, members first; of counts, a ``GroupTable`` of them.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors. It
-            learns within each group.
+        target: As for ``advantage``; a score is learned within each group.
 
     Example:
         >>> import numpy as np

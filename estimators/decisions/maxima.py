@@ -175,8 +175,7 @@ class MaxAdvantage:
 
     Args:
         maximum: Largest advantage that is acceptable, from -1 to 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        target: As for ``advantage``.
 
     Example:
         >>> from estimators import Counts

@@ -83,13 +83,6 @@ def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution
 
     More of the same settles nothing. A fail stands: what is read off the records is read off them, whatever else they
     are.
-
-    Example:
-        >>> from estimators.decisions.plan import Decision, unanswerable
-        >>> from estimators.statement import Caution
-        >>> odd = Caution("repeated_scores", "40 of the member scores repeat another one of their side")
-        >>> unanswerable(Decision.PASS, [odd]) is odd, unanswerable(Decision.FAIL, [odd])
-        (True, None)
     """
     if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
         return None
@@ -427,12 +420,6 @@ def records_without_leak(
 
     Fewer cannot be expected to pass, whatever is true of them. The fewest are found by doubling and bisection, a few
     simulated samples each.
-
-    Example:
-        >>> from estimators.decisions.plan import records_without_leak
-        >>> few = records_without_leak(0.2)
-        >>> 400 < few < 900, records_without_leak(0.1) > 3 * few
-        (True, True)
     """
     if max_advantage <= baseline(prior):
         return None

@@ -55,8 +55,7 @@ class AssessOptions:
 
     Args:
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        target: As for ``advantage``.
         metric: A further metric at its optimum: the name of a preset (see ``PRESETS``) or a ``Metric``; None for none.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         max_advantage: Largest advantage that is acceptable, from -1 to 1. None: no verdict.

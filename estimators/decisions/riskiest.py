@@ -175,17 +175,6 @@ def judge_queries(
         further: How many further limits share the error and are judged elsewhere.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``; it is that of every query. The
             advantage is judged by all rows, any other limit by rows of which no two share a label, drawn at random.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.decisions.riskiest import judge_queries, limits_of
-        >>> rng = np.random.default_rng(0)
-        >>> null, leak = rng.normal(size=(2, 2, 500))
-        >>> queries = {"one": Scores.of(*null), "other": Scores.of(leak[0] + 1.0, leak[1])}
-        >>> [limit] = judge_queries(limits_of(max_advantage=0.1), queries)
-        >>> limit.decision.value, limit.query
-        ('fail', 'other')
     """
     questions = asked_once(queries)
     shares = max(1, (len(limits) + further) * len(questions))
@@ -232,17 +221,6 @@ def judge_groups(
     Args:
         labels: The group of each record of the query of that name, members first.
         further: How many further limits share the error and are judged elsewhere.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.decisions.riskiest import judge_groups
-        >>> rng = np.random.default_rng(0)
-        >>> group = np.repeat(["a", "b"], 400)
-        >>> scores = Scores.of(rng.normal(3 * (group == "b"), 1), rng.normal(size=800))
-        >>> limit = judge_groups(0.5, {"loss": scores}, {"loss": np.tile(group, 2)})
-        >>> limit.decision.value, limit.reason
-        ('fail', 'with 95% confidence the advantage within group b is at least 0.816, above 0.5')
     """
     questions = asked_once(queries)
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / ((1 + further) * len(questions))

@@ -157,11 +157,6 @@ def excess_lower(hits: int, trials: int, other_hits: int, other_trials: int, alp
         other_hits: Hits on the side on which none were.
         other_trials: Trials on it, at least 1.
         alpha: The probability that the limit may be too high.
-
-    Example:
-        >>> from estimators.limits.binomial import excess_lower
-        >>> excess_lower(50, 5000, 0, 5000, 0.025), excess_lower(50, 5000, 50, 5000, 0.025)
-        (45, 0)
     """
     low, high = -1, hits  # with all of them made nothing is left to explain
     while high - low > 1:

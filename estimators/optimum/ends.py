@@ -306,18 +306,6 @@ def upper_by_changes(
 
     Returns:
         a ``ChangesLimit`` for each number of changes; none for scores without an order.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.optimum.ends import upper_by_changes
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
-        >>> for limit in upper_by_changes(scores, changes=(1, 2, 8)):
-        ...     print(limit.changes, round(limit.upper, 3))
-        1 0.225
-        2 0.227
-        8 0.274
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_data(data, Scores, Counts)

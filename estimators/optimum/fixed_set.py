@@ -132,8 +132,7 @@ def advantage_on_set(
         set_members: How many members the whole set has, scored or not.
         set_nonmembers: How many nonmembers it has, scored or not.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
-            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells. A score is not learned of records of a fixed set.
+        target: As for ``advantage``; a score is not learned of records of a fixed set.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 

@@ -41,12 +41,6 @@ def tpr_at_most(counts: Counts, fpr: float, alpha: float, ranges: int = RANGES) 
 
     Args:
         ranges: Of how many ranges, or labels, a set consists at most.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.best_set import tpr_at_most
-        >>> round(tpr_at_most(Counts.of([9000, 500, 500], [9800, 2, 198], edges=[0.3, 0.4]), 0.001, 0.025), 3)
-        0.059
     """
     n1, n0 = counts.n_members, counts.n_nonmembers
     inside = most_members(counts, _most_accused(n0, fpr, alpha / 2.0), ranges)
@@ -54,15 +48,7 @@ def tpr_at_most(counts: Counts, fpr: float, alpha: float, ranges: int = RANGES) 
 
 
 def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
-    """An upper bound on the members in a set of so few ranges, or labels, that holds at most so many nonmembers.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.best_set import most_members
-        >>> counts = Counts.of([50, 9, 1, 40, 6], [90, 1, 8, 2, 50], edges=[1, 2, 3, 4])
-        >>> most_members(counts, 1, ranges=1), most_members(counts, 3, ranges=1), most_members(counts, 3, ranges=2)
-        (20, 41, 49)
-    """
+    """An upper bound on the members in a set of so few ranges, or labels, that holds at most so many nonmembers."""
     ordered = counts.cells.ordered
     members, others = (
         side + 0.0 for side in (joined_cells(counts) if ordered else (counts.members, counts.nonmembers))
@@ -101,14 +87,7 @@ def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
 
 
 def joined_cells(counts: Counts) -> tuple[Integers, Integers]:
-    """Both sides of the cells, of which neighbours are joined that hold members alone, or nonmembers alone.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.best_set import joined_cells
-        >>> joined_cells(Counts.of([5, 6, 0, 4], [0, 0, 3, 2], edges=[1, 2, 3]))
-        (array([11,  0,  4]), array([0, 3, 2]))
-    """
+    """Both sides of the cells, of which neighbours are joined that hold members alone, or nonmembers alone."""
     kinds = np.where(counts.nonmembers == 0, 1, np.where(counts.members == 0, -1, 0))
     first = np.ones(len(kinds), dtype=np.bool_)
     first[1:] = (kinds[1:] != kinds[:-1]) | (kinds[1:] == 0)
@@ -117,14 +96,7 @@ def joined_cells(counts: Counts) -> tuple[Integers, Integers]:
 
 
 def tpr_at_least(counts: Counts, fpr: float, alpha: float) -> float:
-    """Lower end of level 1 - alpha of the same, by one range or label.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.best_set import tpr_at_least
-        >>> round(tpr_at_least(Counts.of([9000, 500, 500], [9800, 2, 198], edges=[0.3, 0.4]), 0.01, 0.025), 3)
-        0.039
-    """
+    """Lower end of level 1 - alpha of the same, by one range or label."""
     inside, within, shares = _sets(counts)
     if not len(inside):
         return 0.0
@@ -136,14 +108,7 @@ def tpr_at_least(counts: Counts, fpr: float, alpha: float) -> float:
 
 
 def tpr_seen(counts: Counts, fpr: float) -> float:
-    """The same as it was seen, which reads a little high for having been searched for.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.best_set import tpr_seen
-        >>> round(tpr_seen(Counts.of([9000, 500, 500], [9800, 2, 198], edges=[0.3, 0.4]), 0.01), 3)
-        0.05
-    """
+    """The same as it was seen, which reads a little high for having been searched for."""
     inside, within, _ = _sets(counts)
     seldom = np.minimum(1.0, fpr * counts.n_nonmembers / (within + 1.0))
     return float((inside / counts.n_members * seldom).max(initial=0.0))

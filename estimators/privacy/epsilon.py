@@ -64,11 +64,6 @@ class Direction(Enum):
         HIGH: ``"high"``: a high score means member.
         LOW: ``"low"``: a low score means member.
         EITHER: ``"either"``: it is not known beforehand.
-
-    Example:
-        >>> from estimators.privacy.epsilon import Direction
-        >>> Direction("high") is Direction.HIGH
-        True
     """
 
     HIGH = "high"
@@ -96,13 +91,6 @@ class EpsilonBound:
         guesses: How many guesses those were.
         guarantee: What it covers, and how members must have been drawn.
         cautions: What to know before using the number.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.epsilon import epsilon_lower_bound
-        >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least 0.668 at delta 0, if each
-        record was a member by a coin of its own: 100 of 130 guesses were right.
     """
 
     value: float
@@ -140,13 +128,6 @@ class ClaimCheck:
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         bound: What the records say epsilon must be at least.
         ceiling: The largest advantage that the claim allows at this prior.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.epsilon import check_claim
-        >>> check = check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5)
-        >>> check.decision, round(check.ceiling, 3)
-        ('contradicted', 0.245)
     """
 
     epsilon: float

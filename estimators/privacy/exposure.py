@@ -185,12 +185,6 @@ class NonmemberTail:
         direction, label: As in ``Tail``.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
         low, high: As in ``Tail``.
-
-    Example:
-        >>> from estimators import Counts, exposure
-        >>> tail = exposure(Counts.of([0, 5000], [250, 4750], edges=[1.0])).nonmember_tail
-        >>> tail.direction, tail.members, tail.nonmembers, round(tail.score_epsilon, 2)
-        ('low', 0, 250, 3.42)
     """
 
     direction: End

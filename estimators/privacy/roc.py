@@ -76,13 +76,6 @@ class RocCurve:
     Attributes:
         fpr: False positive rates, ascending.
         tpr: The true positive rate at each.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.roc import roc
-        >>> curve = roc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
-        >>> curve.fpr.tolist(), curve.tpr.tolist()
-        ([0.0, 0.1, 0.5, 1.0], [0.0, 0.5, 0.8, 1.0])
     """
 
     fpr: Floats
@@ -96,13 +89,6 @@ class AreaUnderCurve:
     Attributes:
         estimate: The area with its interval.
         cautions: What to know before using the number.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.roc import auc
-        >>> print(auc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 95% confidence a member outscores a nonmember with a probability between 0.663 and 0.797; without
-        leakage it would be 0.5.
     """
 
     estimate: Estimate
@@ -126,12 +112,6 @@ class OperatingPoint:
         fpr: The false positive rate.
         estimate: The true positive rate with its interval.
         cautions: What to know before using the number.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.privacy.roc import operating_point
-        >>> print(operating_point(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), fpr=0.1).sentence)
-        With 95% confidence a threshold that accuses 10% of nonmembers finds between 0% and 87% of members.
     """
 
     fpr: float
@@ -257,17 +237,6 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
 
     Returns:
         an ``AreaUnderCurve``; ``auc`` of the scores where no two rows share a label.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.privacy.roc import clustered_auc
-        >>> rng = np.random.default_rng(0)
-        >>> person = np.arange(600) // 10
-        >>> score = rng.normal(size=60)[person] + rng.normal(size=600) + (person < 30)
-        >>> print(clustered_auc(Scores.of(score[:300], score[300:]), person).sentence)
-        With 95% confidence a member outscores a nonmember with a probability between 0.494 and 0.708; without
-        leakage it would be 0.5.
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     require_data(scores, Scores)

@@ -13,7 +13,7 @@ ROOT = __name__.partition(".")[0]
 
 FORMER_MODULES = {
     "advantage": "optimum",
-    "null_level": "optimum.null_level",
+    "null_level": "paper.advantage",
     "fixed_set": "optimum.fixed_set",
     "targets": "adversary.targets",
     "readings": "density.space",
@@ -54,6 +54,7 @@ FORMER_MODULES = {
     "density.readings": "density.space",
     "limits.excess": "limits.binomial",
     "metric.optimum": "metric.bounds",
+    "optimum.null_level": "paper.advantage",
     "paper.record": "paper.metric",
     "paper.simulated": "paper.risk",
     "privacy.ceilings": "privacy.epsilon",
@@ -66,6 +67,7 @@ FORMER_MODULES = {
     "theory.mip.certificate": "theory.mip.scales",
     "theory.mis.diversity": "theory.mis.security",
     "theory.mis.tally": "theory.mis.binomials",
+    "theory.one_run.counting": "theory.one_run.betting",
     "theory.pmp.choose": "theory.pmp.bounds",
     "theory.pmp.distances": "theory.pmp.gaussian",
     "threads": "adversary.learned",
@@ -79,19 +81,6 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
     """Let a function, or a class, take a keyword by its former name, too.
 
     Python says a ``FutureWarning`` once for each place in a program. Both names at once are a ``TypeError``.
-
-    Example:
-        >>> import warnings
-        >>> from estimators.python.renamed import renamed
-        >>> @renamed("threshold", "max_advantage")
-        ... def excess(value, max_advantage):
-        ...     return round(value - max_advantage, 2)
-        >>> with warnings.catch_warnings(record=True) as said:
-        ...     warnings.simplefilter("always")
-        ...     excess(0.3, threshold=0.1)
-        0.2
-        >>> print(said[0].message)
-        excess(): threshold is called max_advantage now; its former name will be dropped in a later version
     """
 
     def decorate(target: Target) -> Target:

@@ -45,17 +45,6 @@ class Frontier:
         confidence: Probability that all intervals hold together. That any candidate passes which breaks the limit has
             half of the rest at most.
         cautions: What to know before using it.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.runs.frontier import frontier
-        >>> rng = np.random.default_rng(0)
-        >>> members, nonmembers = rng.normal(size=(2, 2000))
-        >>> noise = {f"noise {k}": Scores.of(members + 1 / k, nonmembers) for k in (50, 10, 2)}
-        >>> result = frontier(noise, [0.71, 0.76, 0.8], max_advantage=0.15)
-        >>> result.best.label, [step.decision.value for step in result.steps]
-        ('noise 10', ['pass', 'pass', 'inconclusive'])
     """
 
     steps: tuple[series.Step, ...]

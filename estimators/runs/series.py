@@ -65,12 +65,6 @@ class Step:
         clusters: How many clusters that query's rows come in and what that costs; None if none were named.
         undecided_because: ``exposed``, if the step would pass beside a severe exposure; None else.
         reach: Of a pass: whom it covers, whichever query it is.
-
-    Example:
-        >>> from estimators import Counts, advantage_series
-        >>> series = advantage_series({"epoch 1": Counts.of([50, 50], [50, 50], edges=[0.0])}, max_advantage=0.5)
-        >>> series.steps[0].label, series.steps[0].decision.value
-        ('epoch 1', 'pass')
     """
 
     label: Label

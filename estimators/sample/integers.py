@@ -13,13 +13,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def exact_array(values: Any) -> NDArray[Any]:
-    """Values as an array; integers that NumPy would turn to floats, for want of a type that holds all, exactly.
-
-    Example:
-        >>> from estimators.sample.integers import exact_array
-        >>> exact_array([1, 2**63]).tolist(), exact_array([-1, 2**63]).dtype, exact_array([1, 0.5]).tolist()
-        ([1, 9223372036854775808], dtype('O'), [1.0, 0.5])
-    """
+    """Values as an array; integers that NumPy would turn to floats, for want of a type that holds all, exactly."""
     array = np.asarray(values)
     if array.dtype.kind not in "fO" or array.ndim != 1 or isinstance(values, np.ndarray) or not len(array):
         return array
@@ -30,14 +24,7 @@ def exact_array(values: Any) -> NDArray[Any]:
 
 
 def as_64_bit(integers: NDArray[Any]) -> NDArray[Any]:
-    """Integers as int64, as uint64 if one of them is beyond, or as Python's own where 64 bits are too few.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.integers import as_64_bit
-        >>> [as_64_bit(np.array([1, each], dtype=object)).dtype.kind for each in (2, 2**63, 2**64)]
-        ['i', 'u', 'O']
-    """
+    """Integers as int64, as uint64 if one of them is beyond, or as Python's own where 64 bits are too few."""
     if integers.dtype.kind == "O":
         low, high = (min(integers.tolist()), max(integers.tolist())) if len(integers) else (0, 0)
         if low >= LEAST and high <= MOST:
@@ -50,13 +37,7 @@ def as_64_bit(integers: NDArray[Any]) -> NDArray[Any]:
 
 
 def or_infinite(number: float) -> float:
-    """A number as the float nearest to it; an integer that no float is near is infinite.
-
-    Example:
-        >>> from estimators.sample.integers import or_infinite
-        >>> or_infinite(2**70), or_infinite(10**400), or_infinite(-(10**400))
-        (1.1805916207174113e+21, inf, -inf)
-    """
+    """A number as the float nearest to it; an integer that no float is near is infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -69,17 +50,7 @@ def as_text(integers: NDArray[Any]) -> NDArray[np.str_]:
 
 
 def as_one_type(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two columns of integers as int64, as uint64, or, where neither holds all of them, as text.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.integers import as_one_type
-        >>> small, large = np.array([-1]), np.array([2**63], dtype=np.uint64)
-        >>> [side.tolist() for side in as_one_type(small, large)]
-        [['-1'], ['9223372036854775808']]
-        >>> [side.tolist() for side in as_one_type(abs(small), large)]
-        [[1], [9223372036854775808]]
-    """
+    """Two columns of integers as int64, as uint64, or, where neither holds all of them, as text."""
     if a.dtype == b.dtype and a.dtype.kind in "iu" and a.dtype != np.uint64:
         return a, b
     a, b = as_64_bit(a), as_64_bit(b)
@@ -94,15 +65,7 @@ def as_one_type(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray
 
 
 def as_type_of(labels: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Numbers as the type of numeric labels, and which of them that type holds exactly; the others equal no label.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.integers import as_type_of
-        >>> numbers, exact = as_type_of(np.array([1, 2]), np.array([1.0, 1.5, 1e30]))
-        >>> exact.tolist(), int(numbers[0])
-        ([True, False, False], 1)
-    """
+    """Numbers as the type of numeric labels, and which of them that type holds exactly; the others equal no label."""
     kind, type_code = labels.dtype.kind, numbers.dtype.kind
     every = np.ones(numbers.shape, dtype=np.bool_)
     if type_code == "b":
@@ -143,15 +106,6 @@ def require_different_floats(
 
     Raises:
         InputError: some do.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.integers import require_different_floats
-        >>> require_different_floats([np.array([1, 2**53])], "scores", "members")
-        >>> require_different_floats([np.array([2**60, 2**60 + 1])], "scores", "members")
-        Traceback (most recent call last):
-            ...
-            estimators.errors.InputError: scores: integers beyond 2^53 that differ are one float, ...
     """
     if not all(side.dtype.kind in "iu" for side in sides):
         return

@@ -21,16 +21,6 @@ class LearnedCounts(Counts):
         learner: Which learner did best within the records learned from, such as ``boosting``.
         n_taught: Records of both sides that were learned from; none of them is counted.
         among: From where those were: ``"all"`` records at random, or the ``"first"`` that came.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import advantage
-        >>> from estimators.sample.cells import Intervals
-        >>> from estimators.sample.learned import LearnedCounts
-        >>> columns = np.array([20, 30, 50]), np.array([50, 40, 10])
-        >>> counts = LearnedCounts(*columns, Intervals(np.array([0.2, 0.7])), learner="boxes", n_taught=80)
-        >>> advantage(counts).target.name, counts.doubts[0].code
-        ('learned', 'learned_score')
     """
 
     merges: ClassVar[bool] = False

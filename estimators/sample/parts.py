@@ -39,14 +39,6 @@ class Part:
         members: Member records in each cell.
         nonmembers: Nonmember records in each cell.
         frequent: Of a grid: scores that many records have.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.parts import Part, counts_of_parts
-        >>> one = Part("integers", np.array([1, 2]), np.array([5, 1]), np.array([0, 0]))
-        >>> other = Part("integers", np.array([2]), np.array([0]), np.array([7]))
-        >>> counts_of_parts([one, other]).nonmembers.tolist()
-        [0, 7]
     """
 
     kind: PartKind
@@ -133,15 +125,6 @@ def tables_of_groups(groups: Mapping[T, Sequence[Part]]) -> tuple[Counts, dict[T
 
     Raises:
         MaceError: what is wrong with all groups together, as ``counts_of_parts`` says it.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.parts import Part, tables_of_groups
-        >>> north = Part("integers", np.array([1, 2]), np.array([5, 1]), np.array([2, 2]))
-        >>> south = Part("integers", np.array([2]), np.array([0]), np.array([7]))
-        >>> counts, tables = tables_of_groups({"north": [north], "south": [south]})
-        >>> counts.nonmembers.tolist(), tables["south"][1].tolist()
-        ([2, 9], [0, 7])
     """
     counts = counts_of_parts([part for parts in groups.values() for part in parts])
     tables = {}

@@ -13,13 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators import errors
 from estimators.arrays import distinct, is_masked
 from estimators.python.dataclass import dataclass
-from estimators.sample.integers import (
-    as_64_bit,
-    as_one_type,
-    exact_array,
-    or_infinite,
-    require_different_floats,
-)
+from estimators.sample import integers
 
 MIN_RECORDS = 8
 """Fewest records a side: below it every interval is close to [baseline, 1]."""
@@ -131,7 +125,7 @@ class Scores:
             return cls(a, b, Query.DISCRETE, reason)
         if query is Query.AUTO:
             nearest = ', or say query "continuous" if an attacker sees the nearest floats'
-            require_different_floats((a, b), "member and nonmember scores", "members", nearest)
+            integers.require_different_floats((a, b), "member and nonmember scores", "members", nearest)
         return cls(_as_float(a), _as_float(b), Query.CONTINUOUS, reason)
 
     @property
@@ -192,7 +186,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
 def labels_of(values: object, name: str) -> NDArray[np.generic]:
     """Labels of records, one each, all text or all numbers."""
     try:
-        labels = exact_array(values)
+        labels = integers.exact_array(values)
     except ValueError:
         message = "got rows of different length, need one label per record"
         raise errors.RaggedRows.about(name, message) from None
@@ -243,7 +237,7 @@ def of_one_type(a: NDArray[Any], b: NDArray[Any], query: Query) -> tuple[NDArray
     whole = kinds <= set("iuO")
     if (whole and query is Query.CONTINUOUS) or kinds == {"O", "f"}:
         return as_floats(a, "member"), as_floats(b, "nonmember")
-    return as_one_type(a, b) if whole and a.ndim == b.ndim == 1 else (a, b)
+    return integers.as_one_type(a, b) if whole and a.ndim == b.ndim == 1 else (a, b)
 
 
 def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.float64]:
@@ -255,7 +249,9 @@ def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.fl
     try:
         return numbers.astype(np.float64, copy=False)
     except OverflowError:
-        index = start + int(np.argmax(np.isinf([or_infinite(number) for number in numbers.tolist()])))
+        index = start + int(
+            np.argmax(np.isinf([integers.or_infinite(number) for number in numbers.tolist()]))
+        )
         message = f"record {index} is beyond 1e308; every score must be finite"
         raise errors.NotFinite.of_side(name, message, index) from None
 
@@ -281,11 +277,6 @@ def spells_number(text: str) -> bool:
     """Whether a text is a number that was written as text: a fraction, or a number with something around it.
 
     Whole numbers as text are not: they are names, such as postcodes, as often as numbers.
-
-    Example:
-        >>> from estimators.sample.scores import spells_number
-        >>> [spells_number(text) for text in ("0.81", "1.234,5", "81.3%", "tensor(0.81)", "A1", "10115", "1.2.3")]
-        [True, True, True, True, False, False, False]
     """
     word = text.strip()
     return bool(FRACTION.fullmatch(word) or ADORNED.fullmatch(word))
@@ -387,7 +378,7 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
                 raise errors.RaggedRows.of_side(name, message, index)
     try:
         with np.errstate(over="ignore"):
-            return exact_array(values)
+            return integers.exact_array(values)
     except (ValueError, OverflowError):
         return np.asarray(values, dtype=object)
 
@@ -440,7 +431,7 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         if kinds == {"a number"} and array.ndim == 1 and all(isinstance(v, int | np.integer) for v in flat):
             whole = [int(v) for v in flat]
             str(max(whole, key=abs))
-            return as_64_bit(np.array(whole, dtype=object))
+            return integers.as_64_bit(np.array(whole, dtype=object))
         if kinds == {"a number"}:
             return np.asarray(flat, dtype=np.float64)
     except (ValueError, OverflowError):  # Python's own limits on how long a number may be

@@ -71,13 +71,6 @@ def some_of(counts: Integers, total: int, size: int, rng: np.random.Generator) -
         total: Records in all, fewer than 10^9.
         size: How many to draw.
         rng: NumPy's generator to draw from.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.sample.splits import some_of
-        >>> some = some_of(np.array([30, 0, 70]), 100, 40, np.random.default_rng(0))
-        >>> int(some.sum()), int(some[1])
-        (40, 0)
     """
     if not 0 < size < total or total > FEW_IN_A_CELL * len(counts):
         return rng.multivariate_hypergeometric(counts, size, method="marginals")

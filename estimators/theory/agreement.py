@@ -96,13 +96,6 @@ class Agreement:
         confidence: Probability that all intervals hold together.
         rows: One row for each quantity: what the claim allows, what the records say, and whether the two agree.
         cautions: What to know before using the numbers.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.theory.agreement import agreement
-        >>> result = agreement(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=2.0)
-        >>> result.decision, result.baseline, len(result.rows)
-        ('not contradicted', 0.0, 10)
     """
 
     epsilon: float

@@ -13,7 +13,6 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from macekit.audits import training
-from macekit.audits.progress import Progress, Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import (
     check_sides_alone,
@@ -23,6 +22,7 @@ from macekit.audits.rows import (
     require_order,
     shared_rows,
 )
+from macekit.audits.training import Progress, Steps
 from macekit.client.problems import as_mace_problems
 from macekit.client.result import Result
 from macekit.text import names_the_nearest
@@ -133,14 +133,7 @@ def audit_model(
         shadows: How many shadow models to train, each on half of all rows: 0, or at least 2; 16 tell most. Or those of
             an earlier audit of the same rows (``audit.shadows``), or an ``.npz`` file with ``signals`` and
             ``membership``.
-        max_advantage: Largest advantage of the riskiest query that is acceptable.
-        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
-        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
-        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
-            membership at least ``at_precision`` probable.
-        at_precision: How probable that is, above the prior and below 1.
-        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
-            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
+        max_advantage, max_tpr, at_fpr, max_exposed, at_precision, max_group_advantage: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
             apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -160,10 +153,9 @@ def audit_model(
             ``X_test`` that are planted in it, for the same queries to find; 0 for none, 4 tell much. Each takes rows of
             its own, a tenth as many as it has training rows at most, and spares as many.
         copies: How many times each planted row stands in its twin's training rows.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``estimate``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         progress: Called with a sentence after each step, such as ``print``: "3 of 16 shadows trained". None: a bar on
             standard error, if that is a terminal. True: a bar, or lines where it is none; False: nothing.
 
@@ -186,113 +178,84 @@ def audit_model(
         >>> audit.decision.value, audit.riskiest
         ('fail', 'loss')
     """
-    with as_mace_problems(), Steps.reporting(progress) as steps:
-        return _audit(
-            model,
-            (X_train, X_test),
-            (y_train, y_test),
-            shadows,
-            outputs,
-            classes,
-            fit,
-            steps,
-            groups,
-            check_sides,
-            control,
-            twins,
-            copies,
-            max_advantage=max_advantage,
-            max_tpr=max_tpr,
-            at_fpr=at_fpr,
-            max_exposed=max_exposed,
-            at_precision=at_precision,
-            max_group_advantage=max_group_advantage,
-            queries=queries,
-            together=together,
-            prior=prior,
-            confidence=confidence,
-            seed=seed,
-        )
-
-
-def _audit(
-    model: Any,
-    rows: tuple[Any, Any],
-    truth: tuple[Any, Any],
-    shadows: int | Shadows | str | os.PathLike[str],
-    outputs: Outputs | None,
-    classes: Any,
-    fit: training.Trainer | None,
-    steps: Steps,
-    groups: Any,
-    check_sides: bool,
-    control: Any,
-    twins: int,
-    copies: int,
-    **options: Any,
-) -> ModelAudit:
-    """The same, in the words of the library."""
-    from estimators.audits.model import audit_model
+    from estimators.audits.model import audit_model as judge_answers
     from estimators.errors import require_count
     from macekit.questions.audits.model.work import of_audit
     from macekit.reports.model import minute
 
-    reader = Reader.of(model, outputs, classes)
-    require_order(model, rows, truth)
-    labels = tuple(
-        labels_of_side(side, each, name)
-        for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
-    )
-    cautions = list(shared_rows(*rows))
-    seed = require_count("seed", options["seed"], 0)
-    twins, copies = require_count("twins", twins, 0), require_count("copies", copies)
-    retrain = (fit or training.clone_trainer(model, "twins")) if twins else None
-    answers = []
-    with training.one_thread(model):
-        for X, name in zip(rows, ("X_train", "X_test"), strict=True):
-            answers.append(reader.ask(X, name))
-            steps(len(answers), len(rows), f"sides asked: {name}")
-    reader = reader.with_kind(answers, labels)
-    reader.require_known(labels)
-    table: Shadows | None = None
-    if isinstance(shadows, bool) or not isinstance(shadows, SupportsIndex):
-        table = training.load_shadows(shadows)
-    elif shadows != 0:
-        count = require_count("shadows", index(shadows), 2)
-        table, notes = training.train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
-        cautions += notes
-    strength: Strength | None = None
-    if retrain is not None:
-        strength, notes = training.train_twins(
-            model, reader, rows, labels, answers, (twins, copies), retrain, table, steps, **options
+    rows, truth = (X_train, X_test), (y_train, y_test)
+    options: dict[str, Any] = {
+        "max_advantage": max_advantage,
+        "max_tpr": max_tpr,
+        "at_fpr": at_fpr,
+        "max_exposed": max_exposed,
+        "at_precision": at_precision,
+        "max_group_advantage": max_group_advantage,
+        "queries": queries,
+        "together": together,
+        "prior": prior,
+        "confidence": confidence,
+        "seed": seed,
+    }
+    with as_mace_problems(), Steps.reporting(progress) as steps:
+        reader = Reader.of(model, outputs, classes)
+        require_order(model, rows, truth)
+        labels = tuple(
+            labels_of_side(side, each, name)
+            for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
         )
-        cautions += notes
-    split = None
-    if check_sides:
-        split, notes = check_sides_alone(rows, options["confidence"], seed)
-        cautions += notes
-    audit = audit_model(
-        answers[0],
-        answers[1],
-        labels[0],
-        labels[1],
-        outputs=reader.outputs or "probabilities",
-        classes=reader.classes,
-        shadows=table,
-        groups=groups_of_sides(groups, len(labels[0])),
-        split=split,
-        control=judge_control(control, labels, options["confidence"], seed),
-        strength=strength,
-        progress=steps,
-        **options,
-    )
-    audit = replace(audit, cautions=(*cautions, *audit.cautions))
-    arrays = {"groups": groups, "control": control, "classes": classes, "fit": fit}
-    settings = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
-    if twins:
-        settings |= {"twins": twins, "copies": copies}
-    source = _provenance(audit, answers, labels, settings, arrays)
-    return ModelAudit("model", dict(of_audit(audit, [], source)), made=minute(), library=audit)
+        cautions = list(shared_rows(*rows))
+        seed = require_count("seed", seed, 0)
+        twins, copies = require_count("twins", twins, 0), require_count("copies", copies)
+        retrain = (fit or training.clone_trainer(model, "twins")) if twins else None
+        answers = []
+        with training.one_thread(model):
+            for X, name in zip(rows, ("X_train", "X_test"), strict=True):
+                answers.append(reader.ask(X, name))
+                steps(len(answers), len(rows), f"sides asked: {name}")
+        reader = reader.with_kind(answers, labels)
+        reader.require_known(labels)
+        table: Shadows | None = None
+        if isinstance(shadows, bool) or not isinstance(shadows, SupportsIndex):
+            table = training.load_shadows(shadows)
+        elif shadows != 0:
+            count = require_count("shadows", index(shadows), 2)
+            table, notes = training.train_shadows(
+                model, reader, rows, labels, answers, count, fit, seed, steps
+            )
+            cautions += notes
+        strength: Strength | None = None
+        if retrain is not None:
+            strength, notes = training.train_twins(
+                model, reader, rows, labels, answers, (twins, copies), retrain, table, steps, **options
+            )
+            cautions += notes
+        split = None
+        if check_sides:
+            split, notes = check_sides_alone(rows, confidence, seed)
+            cautions += notes
+        audit = judge_answers(
+            answers[0],
+            answers[1],
+            labels[0],
+            labels[1],
+            outputs=reader.outputs or "probabilities",
+            classes=reader.classes,
+            shadows=table,
+            groups=groups_of_sides(groups, len(labels[0])),
+            split=split,
+            control=judge_control(control, labels, confidence, seed),
+            strength=strength,
+            progress=steps,
+            **options,
+        )
+        audit = replace(audit, cautions=(*cautions, *audit.cautions))
+        arrays = {"groups": groups, "control": control, "classes": classes, "fit": fit}
+        settings = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
+        if twins:
+            settings |= {"twins": twins, "copies": copies}
+        source = _provenance(audit, answers, labels, settings, arrays)
+        return ModelAudit("model", dict(of_audit(audit, [], source)), made=minute(), library=audit)
 
 
 def _provenance(

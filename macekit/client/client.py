@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
 from macekit.client.body import File
-from macekit.client.options import Data, Values
+from macekit.client.options import Data, Values, explain
 from macekit.client.problems import answer_of, as_mace_problems
 from macekit.client.question import (
     Dataset,
@@ -34,17 +34,13 @@ C = TypeVar("C")
 def _with_options_by_name(client: type[C]) -> type[C]:
     """The class, whose methods say of an argument without a place how it is given."""
     for name, method in list(vars(client).items()):
-        options = str(getattr(method, "__annotations__", {}).get("options", ""))
-        if options.startswith("Unpack["):
-            setattr(
-                client, name, _by_name(method, options.removeprefix("Unpack[keywords.").removesuffix("]"))
-            )
+        if options := explain(method, keywords):
+            setattr(client, name, _by_name(method, options))
     return client
 
 
-def _by_name(method: Callable[..., Result], options: str) -> Callable[..., Result]:
+def _by_name(method: Callable[..., Result], names: Sequence[str]) -> Callable[..., Result]:
     places = [name for name, each in signature(method).parameters.items() if each.kind in POSITIONAL]
-    names = getattr(keywords, options).__annotations__
 
     @wraps(method)
     def wrapper(*arguments: Any, **others: Any) -> Result:
@@ -82,13 +78,6 @@ class Client(ABC):
                 batches, read in blocks and counted as they come where they are many.
             nonmembers: Scores of records that it has never seen, likewise. None with a table, a file of both sides,
                 or ``counts``.
-            max_advantage: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
-            accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges; without it the
-                decision is then ``"inconclusive"`` and ``undecided_because`` ``"exposed"``. False by default.
-            threshold: Its former name, understood with a ``FutureWarning``.
-            changes: How often attackers whom the upper end covers may change their guess along the score, at any
-                places, from 0 to 1000: a pass then holds for all of them. 2 by default; the ``changes`` of
-                ``estimator`` by its shorter name.
             metric: A further metric at its optimum: a name (see ``estimators.PRESETS``), a dict such as ``{"preset":
                 "f_beta", "beta": 2}``, or ``{"coefficients": {...}, "name": ...}`` for one of your own.
                 ``"accuracy"`` by default; None for none.
@@ -104,11 +93,6 @@ class Client(ABC):
             claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. At most 700; None if
                 nothing was promised.
             claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.
-            operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive
-                rate. 0.001, 0.01 and 0.1 by default.
-            set_members, set_nonmembers: How many records of each side there are in the whole set of which these were
-                drawn at random, or are all: ``on_this_set`` then states the advantage on exactly that set. If one is
-                left out, all records of that side were sent.
             score, member: Names of the table's columns of scores (several in a list, for vectors) and of membership.
                 Not needed if they are called ``score`` and ``member``.
             members_column, nonmembers_column: In place of both: names of two columns, one with the scores of each side.
@@ -121,8 +105,6 @@ class Client(ABC):
                 ``counts``, or a dict of ``members``, ``nonmembers`` and ``edges``.
             units: Whom each record belongs to, members first, or as a dict of ``members`` and ``nonmembers``. Of each
                 person or household one record is kept, at random: records of one person are not independent.
-            query: How scores are read: ``"continuous"``, ``"discrete"`` (every value is a category) or ``"auto"``,
-                the default.
             prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
                 default.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
@@ -161,14 +143,6 @@ class Client(ABC):
             members, nonmembers: As for ``estimate``; those of all models together, at least 8 of either for each.
             model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
                 dict of ``members`` and ``nonmembers``. At least 4 different ones.
-            max_advantage: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without
-                it.
-            threshold: Its former name, as for ``estimate``.
-            accept_exposure, members_column, nonmembers_column: As for ``estimate``.
-            accept_simulated: Let the verdict rest on the simulated interval of the mean, which assumes that trainings
-                vary without rare extremes. Without it, it rests on ``any_variation``, which takes more models.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;
-                what does not say which model scored a record, or leaves records out, is refused.
 
         Returns:
             a ``Result``: ``advantage`` (the mean), ``next_model``, ``any_variation`` (the mean, proven), ``spread``,
@@ -195,13 +169,6 @@ class Client(ABC):
 
         Args:
             members, nonmembers: As for ``estimate``.
-            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
-            max_group_advantage: Largest acceptable advantage within any group, as for ``gate``; needs groups. The
-                decision over it and ``max_advantage`` is then one, in ``gate``.
-            max_advantage, accept_exposure, threshold, changes, metric, estimator: As for ``estimate``.
-            claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            set_members, set_nonmembers, members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``to_html()``, ``to_markdown()`` and ``to_card()`` write it for readers.
@@ -229,27 +196,11 @@ class Client(ABC):
 
         Args:
             members, nonmembers: As for ``estimate``.
-            targets: Scores to state the risk of. Every record by default; needed with ``counts``.
-            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``; with
-                ``targets`` a label for each of them. Mean risks are stated by group.
-            top: How many records to answer with, at least 1, the most surely exposed first. All by default, in their
-                order.
-            metric: A metric to state of each record, too, written as for ``estimate``. None by default.
             estimator: A dict. Its ``bins`` is into how many cells of about equal size scores with an order are joined,
                 at least 2; the cube root of the number of records by default. Its ``kind`` states risk and metric of
                 each record as the paper does, too; what is certified stays as it is: ``"histogram"``, categories as
                 they are and numbers in ``bins`` (100) equal slices of their range, or ``"kde"``, kernel densities of
                 numbers, whose ``bandwidth`` is a rule's name or a number above 0. None, the default: not stated.
-            bins: The former place of ``estimator={"bins": ...}``, taken until the next version.
-            interval: How a cell is bounded: ``"conditional"``, exact at every confidence, or ``"mover_fieller"``, which
-                is narrower for categories and misses more often than it says above 95%. The first by default
-                (``"auto"``).
-            threshold: Signed risk above which a record is flagged, from -1 up to but not including 1. By default 2 x
-                prior - 1, which is that of every record if nothing leaks.
-            over: What the expected share of false flags, at most 1 - confidence, is a share of: ``"records"``, the
-                default, or ``"cells"``.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``records`` as columns, ``groups``, ``flags``, ``cells``; ``to_frame()`` has a row for each
@@ -279,14 +230,6 @@ class Client(ABC):
             members, nonmembers: As for ``estimate``.
             metrics: Which: a list of names (see ``estimators.PRESETS``) and of dicts as ``estimate`` takes. Every
                 name by default.
-            min_positive_share: Least share of all records that the adversary must guess member (for NPV: nonmember),
-                from 0 up to but not including 1. By default 5% for metrics such as precision, which would otherwise
-                be best for an adversary who hardly ever guesses; else 0.
-            estimator: Into how many cells scores are joined (``bins``), and how the paper's Algorithms 2 and 3 learn
-                the posterior (``kind``), written as for ``risk``. By default by the cells of what is certified.
-            bins: The former place of ``estimator={"bins": ...}``, taken until the next version.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``metrics`` has a part for each.
@@ -318,9 +261,6 @@ class Client(ABC):
                 ``side`` is ``"above"``, the default, or ``"below"``. ``"chosen_before": False`` says that a threshold
                 was chosen by looking at these records: the interval then holds however it was chosen. By default
                 (``{"kind": "guesses"}``) the scores are guesses.
-            metrics: Metrics of the attack, written as for ``metrics``. Every name by default.
-            prior, confidence, seed, query, units, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
             counts: Not taken: an attack is judged record by record.
 
         Returns:
@@ -346,19 +286,6 @@ class Client(ABC):
         Args:
             queries: Under each name a pair of members' and nonmembers' scores, counts, or a dict of either; or a
                 table or a file with a column for each query and one for membership.
-            paired: Whether the same records were scored each time, in the same order. True by default; False for
-                independent samples.
-            against: Name of the query that all others are subtracted from. All pairs by default.
-            max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1:
-                ``decision`` is one for all of them together. No decision without a limit. Of vectors, ask ``gate``.
-            max_group_advantage: Largest acceptable advantage of any query within any group, as for ``gate``; needs
-                groups.
-            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: those of
-                every query.
-            accept_exposure, estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5. It is that of all statements of a table together.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision`` and ``limits``, if there is a limit; ``maximum``, ``ranking``, ``differences``.
@@ -390,14 +317,6 @@ class Client(ABC):
             releases: Under each name a pair of members' and nonmembers' scores, ``estimators.Scores``, counts, or a
                 dict of several queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or
                 a file with a column for each, called ``model/loss`` and ``model/margin`` where a release has several.
-            max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
-            accept_exposure, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
-            against: Name of the release that is subtracted from every other; name it before you look at the scores.
-                The first by default.
-            paired: Whether row i is the same record in all releases. True by default; False for independent samples.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5. Those of all releases hold together, and again those of all differences.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``ranking``, ``releases``, ``differences``; with a limit, ``decision``: pass if all releases
@@ -434,14 +353,9 @@ class Client(ABC):
                 takes for a release. Or, with ``by``, one table of the scores at all steps: whatever ``estimate`` takes,
                 frames that count where they lie among it.
             by: The column of steps of such a table: numbers, which are ordered as such, or names, whose numbers are.
-            max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
-            accept_exposure, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5. Those of all steps hold together.
             counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
                 has them under ``counts``.
             groups: The same of a request in JSON; here ``by`` names the column of a table.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``last_passed``, ``first_failed``, ``steps``.
@@ -486,31 +400,6 @@ class Client(ABC):
             holdout: Rows like these that it was not made from, with the same columns.
             synthetic: The released rows, with the same columns.
             reference: Further rows, of neither side; without them, queries that need them are not asked.
-            max_advantage: Largest acceptable advantage of the riskiest query.
-            max_tpr: Largest acceptable true positive rate of any query, at the false positive rate ``at_fpr``.
-            at_fpr: The false positive rate that goes with it. 0.001 by default.
-            max_exposed: Largest acceptable share of training rows in one range of any query's score that makes
-                membership at least ``at_precision`` probable.
-            at_precision: How probable that is, above the prior and below 1. 0.9 by default.
-            max_group_advantage: Largest acceptable advantage of any query within any group, on the group's own rows;
-                needs ``group``. A group with rows of one side only, or with too few, leaves it open.
-            max_copies_over_holdout: Most training rows that may be copied beyond what chance explains. If it is left
-                out, what would be a pass is a fail if any are shown to be, at a tenth of the level, on top of it.
-            max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
-            accept_copies: Whether copies that nobody limited are no reason to fail. False by default.
-            accept_exposure: As for ``estimate``; ``max_tpr`` and ``max_exposed`` judge exposure themselves.
-            queries: Names of the queries to ask, at least 2 (docs/queries.md). All that can be by default.
-            categories: Columns of numbers that are names of something, such as codes.
-            leave_out: Columns that are not to be used.
-            use: Columns that are to be used although they look like identifiers.
-            unit: Column of both sides that says whom a row belongs to: one row of each, drawn at random, is asked
-                about.
-            group: Column of both sides by which risks are stated.
-            check_sides: Whether to look for what tells training from hold-out rows without the release. True by
-                default.
-            control: Column of both sides with a control score, that of a release that was made of neither: if it tells
-                them apart, a fail is "fail, or drift". It is used for nothing else.
-            prior, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``copies``, ``near_copies``, ``split``.
@@ -546,13 +435,6 @@ class Client(ABC):
             holdout: Rows like these that it was not made from, with the same columns.
             synthetic: All the rows that might be released, with the same columns.
             reference: Further rows, of neither side; without them, queries that need them are not asked.
-            sizes: Numbers of released rows to ask about, chosen before the data are looked at. 10, 20, 50, 100 and so
-                on, up to all rows, by default.
-            max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
-                keep all of them.
-            max_near_copies_over_holdout, accept_copies, accept_exposure, queries: As for ``audit_synthetic``.
-            categories, leave_out, use, unit: As for ``audit_synthetic``.
-            prior, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``largest``, the ``rows`` of that size by their places, ``steps``.
@@ -588,21 +470,6 @@ class Client(ABC):
             planted: The same columns, of what twins of the model predict for records that were planted in their
                 training: how strong the queries are is then stated, and a pass says it. ``audit_model`` trains twins.
             spared: The same for records that were drawn with these, and left out.
-            copies: How many times each planted record stands in the training of its twin. 1 by default.
-            truth: Column that says what is true; by default the one called truth, label, target or y.
-            predictions: Columns of what the model predicts, one a class. By default those called after the classes
-                (``p_cat``), else all numbers that have no other part.
-            outputs: What they are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"`` of
-                a regressor or ``"labels"``. Read off them by default.
-            features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
-            together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
-            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure, max_group_advantage, leave_out, unit, group, check_sides: As for ``audit_synthetic``.
-            control: Column of both sides with a control score, that of a model that saw neither, as for
-                ``audit_synthetic``.
-            categories, use: Of features, as for ``audit_synthetic``.
-            queries: Names of the queries to ask (docs/queries.md). All that apply by default.
-            prior, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``fit``, ``not_asked``.
@@ -632,17 +499,7 @@ class Client(ABC):
                 or what a server answered about it (docs/queries.md). Or a file of them; or, alone, a file of both
                 sides, whose records say who is a member.
             nonmembers: The same of texts like these that it has not seen.
-            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure, prior, confidence, seed: As for ``estimate``.
-            layout: How they were written: ``"mace"``, as above; ``"prompt_logprobs"``, ``"completions"``, ``"chat"``,
-                ``"lm_eval"``. Read off the first text by default.
-            by: Field that names the document or person a text is of: one score for each.
-            how: How the scores of one are put together: ``"mean"``, the default, ``"max"``, ``"logsumexp"``,
-                ``"top_share"``.
-            share: Share of tokens for Min-K%, and of texts for ``"top_share"``. 0.2 by default.
-            keep: Further fields to copy beside the scores.
             member: Of a file of both sides, the field that says who is a member, or ``"FIELD=VALUE"``.
-            scores: Whether ``records`` holds the scores of each text. False by default.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
@@ -688,11 +545,6 @@ class Client(ABC):
             id, group, unit: A value for each record; copied beside its scores.
             features, calibration_features, calibration_signal: For quantile regression: a row of numbers for each
                 record, and for others that are no members, with the audited model's signal of these.
-            scale: What the signals are: ``"logit"``, log(p / (1 - p)) of a record's own class; ``"log"``, log p;
-                ``"plain"``, the default, any other number, of which RMIA makes nothing.
-            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure, prior, confidence, seed: As for ``estimate``.
-            scores: Whether ``records`` holds the scores of each record. False by default.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
@@ -732,12 +584,6 @@ class Client(ABC):
             train: The rows that a model was trained on: a frame, a mapping of columns, or the path of a CSV, Parquet
                 or Arrow file.
             holdout: The rows that were held out, with the same columns.
-            control: Column of both sides with a control score: that of a model, or of a release, that was made of
-                neither side. Its advantage says how much of the sides' difference reaches such a score.
-            match: Whether to look for rows of both sides that are alike (a heuristic), and to check those again. False
-                by default.
-            categories, leave_out, use: As for ``audit_synthetic``.
-            confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``differs``, ``advantage``, ``columns``, ``control``, ``match``.
@@ -759,13 +605,6 @@ class Client(ABC):
         Args:
             candidates: For each, in an order that was declared before the scores were seen, what ``compare_releases``
                 takes for a release.
-            utility: How useful each is, in their order: an accuracy, say, on other records than these.
-            max_advantage: Largest advantage that is acceptable, from -1 to 1.
-            in_order: Whether the order was declared, the most cautious first. True by default; without it the level is
-                shared (Holm).
-            starts: From how many places of the order candidates are tried, where it is doubtful. 1 by default.
-            accept_exposure, prior, confidence, seed, query, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``best``, ``decision``, ``steps``.
@@ -789,11 +628,6 @@ class Client(ABC):
 
         Args:
             members, nonmembers: As for ``estimate``; nonmembers of the same kind and date, not trained on.
-            max_false_share: Largest share of the listed members that score as a nonmember would. 0.1 by default.
-            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
-                default, which costs half the level.
-            confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
             cluster: Refused: name a ``unit``, of which one record is listed.
 
         Returns:
@@ -820,18 +654,6 @@ class Client(ABC):
                 the path of a file.
             nonmembers: Those of records of the same kind and date, known not to be trained on.
             candidates: Those of the records in question.
-            score: Columns of scores; of several, that which tells members from nonmembers best is chosen on records
-                that are set aside for it, unless ``combine`` joins them. If left out, the only column, or one with a
-                usual name.
-            unit: Column of all three that says whom a row belongs to, such as a document: one row of each, drawn at
-                random, is asked about.
-            per_unit: ``"mean"``: the mean of a unit's scores is asked about, and not ``"one"`` of its rows.
-            combine: Whether several columns are combined into one score, by weights that are learned on known records
-                set aside: ``"never"``, ``"always"``, or ``"auto"``, where that tells those records apart better.
-            max_share: Largest acceptable share, for a verdict.
-            direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``, the default. Not
-                knowing costs some of the known records, on which it is learned.
-            confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``share``, ``lower_whatever``, ``is_mixture``, ``none_used``, ``decision``, ``score``,
@@ -863,12 +685,6 @@ class Client(ABC):
                 or Arrow file, with a column of scores.
             unseen: Records of the same kind that it has never seen, with the same columns.
             retained: Records of that kind that it was trained on and kept, for the share that remains.
-            score: Column of the score; the only one, or the one of a usual name, if left out.
-            retrained: Column with the score of a model that was trained again without the forgotten records;
-                ``"retrained"``, if left out and there. The limit is then on the excess over that model.
-            id: Column that says which record a row is; nothing passes if one stands in two tables.
-            max_advantage: Largest advantage, or excess, that is acceptable, from 0 to 1.
-            accept_exposure, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``verdict``, ``residual``, ``excess``, ``remaining_share``, ``least_limit``,
@@ -894,11 +710,7 @@ class Client(ABC):
         Records can contradict a promise of differential privacy, and never prove it.
 
         Args:
-            members, nonmembers, claimed_epsilon, claimed_delta: As for ``estimate``.
-            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
-                default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
+            members, nonmembers: As for ``estimate``.
 
         Returns:
             a ``Result``: ``epsilon``, what the mechanism's epsilon must be at least; ``claim``, whether that
@@ -921,22 +733,8 @@ class Client(ABC):
         Give ``max_advantage`` or ``width``. The answer is enough in four samples of five.
 
         Args:
-            expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
-            max_advantage: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more
-                records.
-            threshold: Its former name, as for ``estimate``.
-            width: Largest distance between the two ends of the interval, strictly between 0 and 1.
-            prior, confidence: As for ``estimate``.
             member_share: Share of members among the records that you will score, strictly between 0 and 1. 0.5 by
                 default; from 0.001 to 0.999.
-            design_effect: How many times as many records it takes because they come in clusters, at least 1: an
-                earlier answer's.
-            cluster_size: Records of one cluster; there will be 40 clusters at least. Beside ``design_effect``, or
-                beside ``correlation``.
-            correlation: Correlation of two scores of one cluster, from 0 to 1, in place of ``design_effect``.
-            spread: Standard deviation of the advantage between trainings, such as an earlier ``procedure`` answered:
-                the plan is then of models to train for a decision about their procedure.
-            records_per_model: Records of each model, of both sides together, at least 16; with ``spread``.
 
         Returns:
             a ``Result``: ``records``, ``members``, ``nonmembers``, ``models``.
@@ -961,16 +759,8 @@ class Client(ABC):
         that is learned from some of them; their counts say so (``learned``) and do not merge.
 
         Args:
-            members, nonmembers, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
+            members, nonmembers: As for ``estimate``.
             shards: Counts of several samples, to be merged into one; then without scores.
-            cells: ``"grid"`` (merges with any other grid), ``"categories"``, ``"equal_mass"`` (needs no agreement,
-                but does not merge), ``"edges"`` or ``"auto"``, the default: categories for text, booleans and
-                integers, else a grid.
-            bins: How many cells of equal mass, from 2 to 65,536; with ``cells="equal_mass"``.
-            edges: Increasing scores that separate neighbouring cells; with ``cells="edges"``.
-            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: the counts
-                then have those of each group, too (``by_group``), of which ``report`` and ``gate`` state the risk.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``counts``, ``n_members``, ``n_nonmembers``, ``input_sha256``.
@@ -997,33 +787,9 @@ class Client(ABC):
         if all pass.
 
         Args:
-            members, nonmembers, estimator: As for ``estimate``.
-            max_advantage: Largest acceptable advantage, from -1 to 1.
-            changes: As for ``estimate``; it goes with ``max_advantage``.
-            max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, of the
-                best set of at most 4 ranges of the score, or labels: what an attacker finds who is hardly ever wrong.
-            at_fpr: False positive rate that goes with ``max_tpr``, strictly between 0 and 1.
-            max_epsilon: Largest acceptable epsilon of this score's two distributions at ``delta``, from 0 to 700.
-            delta: Delta that goes with ``max_epsilon``, from 0 up to but not including 1. 0 by default, at which the
-                limit cannot pass.
-            metric: A metric to limit at its optimum, written as for ``estimate``; with ``max``.
-            max: Largest acceptable value of ``metric``.
-            max_group_advantage: Largest acceptable advantage within any group, on the group's own records, from -1 to
-                1; needs groups. A group with records of one side only, or with too few, leaves it open.
-            max_group_risk: Largest acceptable mean over a group's records of the risk read off all records together,
-                from 0 to 1; needs groups, and a prior of 0.5. It looks at no group by itself.
-            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
-            accept_exposure: As for ``estimate``; ``max_tpr`` and ``max_epsilon`` judge exposure themselves.
-            anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
-                may stop as soon as they decide; ``max_advantage`` is judged alone. False by default.
-            planned: With the first batch of several: about how many records of both sides will come, at which the ends
-                are best. 10,000 by default.
+            members, nonmembers: As for ``estimate``.
             state: With ``anytime``: the ``state`` of the result of the batch before; it fixes what is asked. None with
                 the first.
-            declaration: What was declared before the scores were seen, as ``mace declare`` wrote it: a question that is
-                not that one is refused, and ``provenance`` names its SHA-256.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``covers`` (of a pass), ``limits``, ``groups``, ``records_needed``, and

@@ -428,15 +428,6 @@ class Inconclusive(AssertionError):
     Attributes:
         message: Which limit is open, and how many records would settle it, in words.
         result: The answer, a ``Result``.
-
-    Example:
-        >>> import macekit.testing
-        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> try:
-        ...     macekit.testing.assert_advantage_below(0.3, None, counts=counts)
-        ... except macekit.testing.Inconclusive as error:
-        ...     print("records needed:", error.result.verdict.records_needed)
-        records needed: 885
     """
 
     def __init__(self, message: str, result: Result) -> None:

@@ -77,13 +77,13 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
     from macekit.problems import fault
 
     if isinstance(table, str | os.PathLike):
-        from macekit.decoding import columns_of as columns_of_file
+        from macekit.decoding import reader_of
         from macekit.decoding.compression import expanded
 
         file = File.at(table)
         call = file.call("synthetic", ())
         with file.body() as body:
-            return columns_of_file(call, expanded(call, body))
+            return reader_of(call).whole_columns(call, expanded(call, body))
     if not is_table(table):
         got = type(table).__name__
         raise fault("wrong-type", name, f"got {got}; need a frame, a mapping of columns or a file")
@@ -96,11 +96,12 @@ def texts_of(side: Any, name: str) -> list[object]:
     from macekit.problems import fault
 
     if isinstance(side, str | os.PathLike):
-        from macekit.decoding import texts
+        from macekit.decoding import reader_of
 
         file = File.at(side)
+        call = file.call("text", ())
         with file.body() as body:
-            return [_as_lists(entry.value) for entry in texts(file.call("text", ()), body)]
+            return [_as_lists(entry.value) for entry in reader_of(call).texts(call, body)]
     if isinstance(side, Mapping) or not hasattr(side, "__iter__"):
         raise fault("wrong-type", name, f"got {type(side).__name__}; need an entry for each text, or a file")
     return [_as_lists(each) for each in side]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
-from macekit.client.options import Data, Values
+from macekit.client.options import Data, Values, explain
 from macekit.client.question import Question, pose, pose_arrays
 from macekit.client.result import Result
 
@@ -27,30 +27,6 @@ class Theory:
 
         State the promise in one way: ``epsilon`` and ``delta``, ``mu``, ``rdp``, or ``noise_multiplier`` and
         ``steps``. The last needs the package ``dp-accounting``.
-
-        Args:
-            epsilon: Epsilon of the promise, from 0 to 700.
-            delta: Delta that goes with ``epsilon``, from 0 up to but not including 1; 0 by default. With the other
-                ways to promise, the delta to state an epsilon at.
-            mu: Mu of Gaussian differential privacy, from 0 to 1000.
-            rdp: Pairs ``[order, epsilon]`` of Renyi differential privacy; needs ``delta``.
-            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold.
-            noise_multiplier: Standard deviation of the Gaussian noise of a step over the norm that one record is
-                clipped to, from 0.01 to 1,000,000; needs ``steps`` and ``delta``.
-            steps: How many noisy steps were made, at least 1.
-            sampling_rate: Probability that a record is in a step, above 0 and at most 1. 1 by default.
-            adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
-                ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
-                ``inclusion`` needs.
-            inclusion: How records became members: ``"fixed_number"`` (so many of them drawn at random), the default,
-                or ``"independent"`` (each by a coin of its own).
-            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
-                default.
-            member_weight: What a true positive weighs against a true negative (lambda of membership inference
-                security), above 0. 1 by default.
-            false_positive_rates: Rates, each strictly between 0 and 1, at which to bound the true positive rate.
-                0.001, 0.01 and 0.1 by default.
-            advantage: Largest advantage that is acceptable: the answer says which epsilon, and which mu, keep it.
 
         Returns:
             a ``Result``: ``bounds``, one of each quantity marked as the tightest that is proven; ``roc``, ``stated``,
@@ -74,19 +50,6 @@ class Theory:
 
         Give one number. It is read twice: as a lower end, which was measured, and as an upper limit, which was
         promised. An epsilon found from an advantage is what epsilon must be at least, and no guarantee.
-
-        Args:
-            advantage: An advantage, from the baseline |2 prior - 1| up to but not including 1.
-            eta: An eta of membership inference privacy: accuracy beyond guessing, from 0 up to but not including the
-                smaller of ``prior`` and 1 - ``prior``.
-            epsilon: An epsilon at ``delta``, from 0 to 700.
-            mu: A mu of Gaussian differential privacy, from 0 to 1000.
-            delta: Delta that goes with every epsilon, from 0 up to but not including 1. 0 by default.
-            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
-                default.
-            false_positive_rates: Rates, each strictly between 0 and 1, at which to state the true positive rate.
-                0.001, 0.01 and 0.1 by default.
-            adjacency, inclusion: As for ``macekit.theory.dp``.
 
         Returns:
             a ``Result``: ``rows``, each a quantity with ``at_least`` and ``at_most``; None where nothing follows.
@@ -113,14 +76,7 @@ class Theory:
         Records can contradict a claim, and never prove it.
 
         Args:
-            members, nonmembers, claimed_epsilon, claimed_delta, operating_points: As for ``macekit.estimate``.
-            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
-                default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
-            adjacency, inclusion: As for ``macekit.theory.dp``.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5. It is that of all rows together.
-            prior, seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
-            members_column, nonmembers_column: As for ``macekit.estimate``.
+            members, nonmembers: As for ``macekit.estimate``.
 
         Returns:
             a ``Result``: ``decision`` and ``rows``, each with what is allowed, what was measured, and ``agrees``.
@@ -143,25 +99,8 @@ class Theory:
 
         Args:
             members, nonmembers: As for ``macekit.estimate``.
-            draw: How members were drawn: ``"coin"`` (each record by a fair coin of its own; post all of them),
-                ``"split"`` (the sides are a random split of one list) or ``"chosen"`` (nothing is certified then).
-            epsilon, delta, mu, rdp, noise_multiplier, steps, sampling_rate: What was promised, if anything, as for
-                ``macekit.theory.dp``. Epsilon is bounded at ``delta``, 0 by default.
-            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold;
-                ``estimators.theory.accounting.curve_of`` makes them of an object of ``dp_accounting``.
-            adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
-                ``"add_remove"`` (with a record and without it, as most accountants have it). Needed with a promise
-                where members were not drawn by coins.
-            gaussian: Whether the mechanism is known to be Gaussian: its mu is then bounded, too. False by default.
-            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
-                default. Knowing it makes all of this sharper; it has to be known before the scores are looked at.
-            confidence: All that is stated together has the error of one end of an interval of this confidence. 0.95
-                by default; at least 0.5.
             model: Of several independent runs which one's model scored each record: a column's name, or labels, of
                 members first. What is stated holds after each run, in the order of their names; stop after any.
-            seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
-            members_column, nonmembers_column: As for ``macekit.estimate``.
-            cluster: Refused: name a ``unit`` whose coin it was.
 
         Returns:
             a ``Result``: ``decision``, ``epsilon``, ``promise`` with its p-value, ``gaussian``, ``stops``; with
@@ -198,17 +137,6 @@ class Theory:
             before: Parameters fitted to a random training set with a record in it, one swap a row.
             after: Parameters after that record was swapped for a random one from outside, row by row.
             record: Which record was swapped: a label for each row. Each record of the data needs swaps.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            records: How many records the data set has, at least 2. Without it, swaps cover only the records seen in
-                ``record``.
-            eta: Accuracy that any attack may have above guessing, above 0 and below 0.5. 0.1 by default.
-            noise: ``"gaussian"``, the default, or ``"laplace"``.
-            norm: For Laplace noise: ``"moment"`` (the paper's, which weighs every coordinate by its spread), the
-                default, ``"euclid"``, ``"max"`` or ``"one"``.
-            moment: Order of the moment that stands for the spread, from 1 to 100. 2 by default.
-            spread: Noise of the coordinates in proportion, fixed beforehand. By default the spread of the draws;
-                equal without draws.
-            confidence: Probability that what is certified holds, from 0.5 to 0.999999. 0.95 by default.
 
         Returns:
             a ``Result``: ``noise`` with its scale, whether that is ``certified``, and ``calibrations``, every way to
@@ -233,9 +161,6 @@ class Theory:
         Args:
             laws: Probabilities of the outputs, a row for each training set of ``k`` of the records 0 to n-1, in
                 lexicographic order.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            n: Records in the data set, at least 2; some 20 can be gone through.
-            k: Records in a training set. Half of ``n`` by default.
 
         Returns:
             a ``Result``: ``eta``, how much more often than guessing the best attack on the worst record is right.
@@ -264,17 +189,6 @@ class Theory:
             values: One categorical value a record.
             tallies: Records in each category.
             probabilities: The distribution itself, which leaves nothing to estimate.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            sizes: Sizes of the training set, the one that matters most first. A curve by default.
-            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
-                The worst share by default.
-            member_weight: What a true positive weighs against a true negative (lambda of membership inference
-                security), above 0. 1 by default.
-            delta: Largest Delta = 1 - security that is acceptable: the answer says how many training records keep it.
-            coarsen_to: Numbers of cells: the answer says what merging the categories into so many buys.
-            universe: How many categories there are, seen or not. Without it C_K has no upper end.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5.
 
         Returns:
             a ``Result``: ``curve`` over sizes, diversity of the categories, and what was asked besides.
@@ -300,19 +214,6 @@ class Theory:
             train_losses: Losses of training records; or a table or a file with a column of losses and one of
                 membership.
             heldout_losses: Losses of records that were not trained on. None with a table or a file.
-            score, member: Names of the table's columns of losses and of membership. Not needed if they are called
-                ``score`` and ``member``.
-            members_column, nonmembers_column: In place of both: names of two columns, one with the losses of each side.
-            losses_of: ``"one_model"``, the default, or ``"independent_trainings"``: each loss from a training of its
-                own.
-            thresholds: Losses to cut at, chosen without these records. Ranks of the held-out losses by default.
-            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
-                0.5 by default.
-            member_weight: As for ``macekit.theory.mis``.
-            alpha: Share of training losses that may lie above a cut, strictly between 0 and 1: ``by_mean`` has the
-                cut that their mean alone vouches for. Needs losses of at least 0.
-            confidence: Probability that the upper bound holds over all cuts together, from 0.5 to 0.999999. 0.95 by
-                default.
 
         Returns:
             a ``Result``: the upper bound of security and the cut that gives it.
@@ -334,8 +235,6 @@ class Theory:
 
         Args:
             outputs: A row for each output: its probability for a member, then for a nonmember.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            nonmember_share, member_weight: As for ``macekit.theory.mis``.
 
         Returns:
             a ``Result``: ``delta``, and ``says_member``, the outputs at which the best attack says member.
@@ -352,12 +251,6 @@ class Theory:
         """Membership inference security of the mean of Gaussian records, exactly.
 
         The one case in which Theorem 13 of the paper can be evaluated: for other records its constant is not explicit.
-
-        Args:
-            dimension: Coordinates of a record. 1 by default.
-            sizes: Numbers of records in the mean, the one that matters most first. A curve by default.
-            nonmember_share, member_weight: As for ``macekit.theory.mis``.
-            delta: Largest Delta = 1 - security that is acceptable: the answer says how many records keep it.
 
         Returns:
             a ``Result``: ``delta``, ``curve`` over sizes, ``records_needed``.
@@ -379,19 +272,6 @@ class Theory:
         Args:
             losses: Loss of every outcome: a row for each of the 2n records, or for each training set in lexicographic
                 order.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            rows: What a row of losses is: ``"records"``, the default, or ``"training_sets"``.
-            loss: Whether the loss of a training set is the ``"sum"`` of its records' losses, the default, or their
-                ``"mean"``.
-            sensitivity: Most that the loss of a training set changes when one record is exchanged, over all data;
-                above 0.
-            epsilon: Epsilon of the mechanism's differential privacy.
-            practical_epsilon: In place of ``epsilon``: find the epsilon that keeps this practical epsilon.
-            draws: How many training sets to draw at random, at least 100, when there are too many to go through.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5.
-            seed: Whole number from which everything random is drawn; the same seed gives the same answer. 0 by
-                default.
 
         Returns:
             a ``Result``: ``practical_epsilon``, ``ratio`` to epsilon, ``success`` of the best attacker.
@@ -413,8 +293,6 @@ class Theory:
         Args:
             laws: Probabilities of the outputs, a row for each half of the records in lexicographic order: 2, 6, 20,
                 70, ... rows for 2, 4, 6, 8, ... records.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            delta: The delta that goes with the practical epsilon, from 0 up to but not including 1. 0 by default.
 
         Returns:
             a ``Result``: ``practical_epsilon`` (None if none is enough at ``delta``), ``success`` of the best
@@ -437,13 +315,6 @@ class Theory:
 
         Args:
             points: The 2n records, one row each.
-            column: Name of the table's column, or names of its columns, that hold the first array.
-            clip: Euclidean norm to which each row is shortened; above 0.
-            query: What noise is added to: the ``"mean"``, the default, or the ``"sum"``.
-            delta: The delta that goes with every epsilon here, strictly between 0 and 1.
-            sigma: Standard deviation of the noise in each coordinate.
-            epsilon: In place of ``sigma``: the least noise that is (epsilon, delta)-DP.
-            practical_epsilon: In place of ``sigma``: the least noise that keeps this practical epsilon.
 
         Returns:
             a ``Result``: ``practical_epsilon``, ``sigma``, ``success`` of the best attacker.
@@ -472,3 +343,7 @@ class Theory:
     def _arrays(self, name: str, arrays: Mapping[str, object], options: Mapping[str, Any]) -> Result:
         operation = f"theory/{name.replace('_', '-')}"
         return self._ask(partial(pose_arrays, name, operation, arrays, options))
+
+
+for _method in vars(Theory).values():
+    explain(_method, keywords)

@@ -6,11 +6,11 @@ npy, npz, arrow, parquet; compression around all of them. ``macekit.formats`` li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +24,14 @@ from macekit.decoding.body import DecodedBody, column_options
 from macekit.decoding.columns import require_text
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import NOTHING, Column, Format, Side
-from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table, check_arrays
-from macekit.decoding.texts import Entry
-from macekit.decoding.whole_tables import Columns
+from macekit.decoding.format import Column, Format
+from macekit.decoding.table import check_arrays
 from macekit.formats import READERS
 from macekit.problems import Problem, fault
 from macekit.schemas.query_string import WIDE
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-
-def format_of(call: Call) -> Format:
+def reader_of(call: Call) -> Format:
     """The format of a body: the one place that asks for its media type."""
     if call.media_type not in READERS:
         detail = f"not known here; known are {', '.join(READERS)}"
@@ -52,7 +46,7 @@ def _format_called(name: str) -> Format:
 
 def decode(call: Call, body: Body) -> DecodedBody:
     """The whole body, decoded; raises ``Problem`` or the library's ``MaceError``, nothing else."""
-    reader = format_of(call)
+    reader = reader_of(call)
     data = expanded(call, body)
     if BY_NAME[call.operation].tables:
         return reader.whole_tables(call, data).under_current_names(call.operation)
@@ -68,37 +62,17 @@ def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caut
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
     rows = 0 if result.rows is None else len(result.rows)
     try:
-        columns = format_of(call).first_labels(call, data, unnamed_columns.chosen_for(call), rows)
+        columns = reader_of(call).first_labels(call, data, unnamed_columns.chosen_for(call), rows)
         return unnamed_columns.cautions(columns, result)
     except (Problem, MaceError):
         return ()
 
 
-def columns_of(call: Call, data: memoryview) -> Columns:
-    """Every column of one table, by its name."""
-    return format_of(call).whole_columns(call, data)
-
-
-def read_side(call: Call, body: Body) -> Side:
-    """The columns of a body that holds one side only: an array, a table, or a CSV of numbers without a header."""
-    return format_of(call).side(call, body)
-
-
-def texts(call: Call, body: Body) -> Iterator[Entry]:
-    """What was written of each text, one after another."""
-    return format_of(call).texts(call, body)
-
-
 def preview(call: Call, body: Body) -> list[Column]:
     """The columns of the table a body begins with; none if it is an array whose columns have no names."""
-    columns = format_of(call).preview(call, body)
+    columns = reader_of(call).preview(call, body)
     require_text([column.name for column in columns], "columns")
     return columns
-
-
-def rows_of(call: Call, body: Body) -> int | None:
-    """How many rows a table has, where its head or its end says so."""
-    return format_of(call).rows(call, body)
 
 
 def blocks(
@@ -108,21 +82,9 @@ def blocks(
 
     ``recorder`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
     """
-    reader = format_of(call)
+    reader = reader_of(call)
     _require_countable(call)
     yield from reader.blocks(call, body, recorder)
-
-
-def tables(
-    call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-) -> Iterator[tuple[Table, Roles]]:
-    """The columns in use block after block of about a megabyte, and what they are.
-
-    Never the whole body, with three exceptions: a Parquet or Arrow file that is compressed or comes through a pipe, for
-    its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole. ``constants`` are
-    columns that have one value throughout a file that is read where it lies, as the folders of a partitioned table say.
-    """
-    yield from format_of(call).tables(call, body, constants)
 
 
 def _require_countable(call: Call) -> None:

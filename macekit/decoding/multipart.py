@@ -68,7 +68,7 @@ class Multipart(Format):
         sides = {}
         for name, about, data in _as_written(call, files):
             with _of_part(name):
-                sides[name] = decoding.read_side(about, Body.of(data))
+                sides[name] = decoding.reader_of(about).side(about, Body.of(data))
         return replace(
             join_sides(sides["members"], sides["nonmembers"], ("members", "nonmembers")),
             options=options(call),
@@ -82,7 +82,7 @@ class Multipart(Format):
         tables = {}
         for name, about, data in _as_written(call, files):
             with _of_part(name):
-                tables[name] = decoding.columns_of(about, data)
+                tables[name] = decoding.reader_of(about).whole_columns(about, data)
         return DecodedBody(options=options(call), textual=True, tables=tables)
 
 
@@ -92,7 +92,7 @@ FORMAT = Multipart()
 def _texts(call: Call, files: Mapping[str, Part]) -> dict[str, object]:
     """What was written of the texts of each side, read as it is needed."""
     about = {name: (_about(call, part), Body.of(part.content)) for name, part in files.items()}
-    return {name: decoding.texts(*each) for name, each in about.items()}
+    return {name: decoding.reader_of(part).texts(part, body) for name, (part, body) in about.items()}
 
 
 def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:

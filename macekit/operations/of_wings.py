@@ -21,17 +21,16 @@ LARGEST_RESULT = 2**26
 def answer_of_wing(call: Call, body: DecodedBody, question: Question) -> Reply | None:
     """The answer of the wing whose options were given; None if the question is the core's own."""
     for wing in WINGS:
-        for name, options in getattr(wing, "ANSWERS_FOR", {}).get(call.operation, {}).items():
-            if any(getattr(question, option) not in (None, False) for option in options):
-                reply: Reply = import_module(f"{wing.__name__}.{name}").answer(call, body, question)
-                return reply
+        options = getattr(wing, "ANSWERS_FOR", {}).get(call.operation, ())
+        if any(getattr(question, option) not in (None, False) for option in options):
+            reply: Reply = getattr(for_core(wing), f"answer_{call.operation}")(call, body, question)
+            return reply
     return None
 
 
-def modules_of(wing: ModuleType) -> list[ModuleType]:
-    """Every module that answers for the core."""
-    answers = getattr(wing, "ANSWERS_FOR", {}).values()
-    return [import_module(f"{wing.__name__}.{name}") for modules in answers for name in modules]
+def for_core(wing: ModuleType) -> ModuleType | None:
+    """The module of a wing that answers for the core, if it has one."""
+    return import_module(f"{wing.__name__}.for_core") if hasattr(wing, "ANSWERS_FOR") else None
 
 
 def tool_of(call: Call, body: Body) -> str | None:

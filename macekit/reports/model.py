@@ -327,3 +327,11 @@ Content = Callable[[AnswerPath, Figures, Context], Report]
 
 Draw = Callable[[AnswerPath], tuple[Figure | None, ...]]
 """Draws the pictures of an answer; None for one that it has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What makes the report of one operation, and its pictures, where it shares a module with others."""
+
+    content: Content
+    figures: Draw | None = None

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import statements
+from macekit.schemas.records import about
 
 
 class AdvantageAnswer(TypedDict):
@@ -13,40 +13,36 @@ class AdvantageAnswer(TypedDict):
 
     sentence: str
     advantage: statements.CertifiedAnswer
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
-    mip_eta: Annotated[float, Field(description="accuracy above the better constant guess")]
-    security: Annotated[
-        float, Field(description="1 - the gain over the baseline as a share of what there is to gain")
-    ]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
+    mip_eta: Annotated[float, about("accuracy above the better constant guess")]
+    security: Annotated[float, about("1 - the gain over the baseline as a share of what there is to gain")]
     security_lower: float
     security_upper: float
     upper_by_changes: Annotated[
         list[statements.ChangesAnswer],
-        Field(
-            description="upper ends, each by itself, for attackers who change their guess at most so many times along "
+        about(
+            "upper ends, each by itself, for attackers who change their guess at most so many times along "
             "the score, wherever; empty without an order"
         ),
     ]
     paper: statements.PaperAnswer | None
     metric: statements.MetricAnswer | None
     roc: statements.RocAnswer | None
-    epsilon_lower_bound: Annotated[float, Field(description="of the mechanism; as in epsilon")]
+    epsilon_lower_bound: Annotated[float, about("of the mechanism; as in epsilon")]
     epsilon: statements.EpsilonAnswer
     exposure: statements.ExposureAnswer
     claim: statements.ClaimAnswer | None
     verdict: statements.VerdictAnswer | None
     on_this_set: Annotated[
         statements.OnThisSetAnswer | None,
-        Field(
-            description="the advantage on exactly the set of which these records were drawn; null if its size was not "
+        about(
+            "the advantage on exactly the set of which these records were drawn; null if its size was not "
             "told"
         ),
     ]
     learned_score: Annotated[
         statements.LearnedScoreAnswer | None,
-        Field(
-            description="vectors: the score that metric, roc, epsilon, exposure and claim speak of; null otherwise"
-        ),
+        about("vectors: the score that metric, roc, epsilon, exposure and claim speak of; null otherwise"),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer
@@ -65,17 +61,17 @@ class RiskColumns(TypedDict):
     flagged: list[bool]
     metric: Annotated[
         list[float | None] | None,
-        Field(description="the metric asked for; null where the sample has no records, and where it is 0/0"),
+        about("the metric asked for; null where the sample has no records, and where it is 0/0"),
     ]
     metric_lower: list[float | None] | None
     metric_upper: list[float | None] | None
     metric_guesses_member: Annotated[
-        list[bool | None] | None, Field(description="what the rule of metric_rule guesses there")
+        list[bool | None] | None, about("what the rule of metric_rule guesses there")
     ]
     metric_on_threshold: Annotated[
         list[bool] | None,
-        Field(
-            description="the interval of the posterior contains the threshold: either guess may be right. If the "
+        about(
+            "the interval of the posterior contains the threshold: either guess may be right. If the "
             "threshold is estimated, metric_lower and metric_upper are the range of both"
         ),
     ]
@@ -103,7 +99,7 @@ class CellsAnswer(RiskColumns):
     cells: dict[str, object]
     members: list[int]
     nonmembers: list[int]
-    signed_lower: Annotated[list[float], Field(description="lower end of signed_risk, for one cell")]
+    signed_lower: Annotated[list[float], about("lower end of signed_risk, for one cell")]
     signed_upper: list[float]
 
 
@@ -112,39 +108,36 @@ class MetricRuleAnswer(TypedDict):
 
     name: str
     threshold: Annotated[
-        float | None,
-        Field(description="posterior at which the rule changes its guess; null if it never does"),
+        float | None, about("posterior at which the rule changes its guess; null if it never does")
     ]
-    direction: Annotated[
-        Literal["above", "below"], Field(description="on which side of the threshold member is guessed")
-    ]
+    direction: Annotated[Literal["above", "below"], about("on which side of the threshold member is guessed")]
     confidence: float
     guarantee: statements.GuaranteeAnswer
     undefined: Annotated[
-        str | None, Field(description="why the metric is null where there are records, if it is anywhere")
+        str | None, about("why the metric is null where there are records, if it is anywhere")
     ]
 
 
 class PaperRiskAnswer(TypedDict):
     """How the paper's risk of each record came about, and what its interval is worth."""
 
-    theorem: Annotated[int, Field(description="2: the box of a cell; 3: kernel densities at the score")]
+    theorem: Annotated[int, about("2: the box of a cell; 3: kernel densities at the score")]
     estimator: Literal["histogram", "kde"]
-    cells: Annotated[int | None, Field(description="how many cells have records, for Theorem 2")]
+    cells: Annotated[int | None, about("how many cells have records, for Theorem 2")]
     bandwidth: Annotated[
         list[float] | None,
-        Field(description="members' and nonmembers', for Theorem 3; of vectors the product over the axes"),
+        about("members' and nonmembers', for Theorem 3; of vectors the product over the axes"),
     ]
     confidence: float
     covers: str
     assumes: str
     finite_sample: bool
-    metric: Annotated[str | None, Field(description="name of the metric in paper_metric")]
+    metric: Annotated[str | None, about("name of the metric in paper_metric")]
     metric_threshold: Annotated[
-        float | None, Field(description="posterior at which the rule of the metric changes its guess")
+        float | None, about("posterior at which the rule of the metric changes its guess")
     ]
     metric_algorithm: Annotated[
-        int | None, Field(description="3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")
+        int | None, about("3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")
     ]
     warnings: list[statements.WarningAnswer]
 
@@ -154,8 +147,8 @@ class MeanRiskAnswer(statements.IntervalAnswer):
 
     plug_in: Annotated[
         float,
-        Field(
-            description="mean of the cells' risks as they are stated: biased upward for what these cells can tell, "
+        about(
+            "mean of the cells' risks as they are stated: biased upward for what these cells can tell, "
             "which is less than the mean risk where scores within a cell tell more"
         ),
     ]
@@ -164,13 +157,12 @@ class MeanRiskAnswer(statements.IntervalAnswer):
 
 
 MeanOfMixture = Annotated[
-    MeanRiskAnswer,
-    Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+    MeanRiskAnswer, about("over the mixture, in which members have the prior's share (MACE, Theorem 1.2)")
 ]
 LearnedScores = Annotated[
     list[statements.LearnedScoreAnswer] | None,
-    Field(
-        description="vectors: two scores, each stated on the records that the other was learned from; null "
+    about(
+        "vectors: two scores, each stated on the records that the other was learned from; null "
         "otherwise. The cells of the first come first"
     ),
 ]
@@ -182,17 +174,16 @@ class FlagsAnswer(TypedDict):
     threshold: float
     rate: Annotated[
         float,
-        Field(
-            description="share of the flagged that may lie in cells whose scores do not speak for membership, on "
-            "average"
+        about(
+            "share of the flagged that may lie in cells whose scores do not speak for membership, on average"
         ),
     ]
     over: str
-    records: Annotated[int, Field(description="records flagged")]
+    records: Annotated[int, about("records flagged")]
     member_share: Annotated[
         float | None,
-        Field(
-            description="share of the flagged that are members at the prior: an estimate, by Bayes' rule from the "
+        about(
+            "share of the flagged that are members at the prior: an estimate, by Bayes' rule from the "
             "shares of each side flagged, of targets the mean of their posteriors; null if none is flagged"
         ),
     ]
@@ -204,26 +195,24 @@ class DistributionAnswer(TypedDict):
     kind: Literal["intervals", "categories"]
     edges: Annotated[
         list[float] | None,
-        Field(
-            description="intervals: ends of the bins, one more than there are; of counts posted as intervals the two "
+        about(
+            "intervals: ends of the bins, one more than there are; of counts posted as intervals the two "
             "outermost bins are open, and their outer ends are for the eye"
         ),
     ]
-    labels: Annotated[
-        list[str | float | bool] | None, Field(description="categories: one a bin, the most frequent ones")
-    ]
+    labels: Annotated[list[str | float | bool] | None, about("categories: one a bin, the most frequent ones")]
     members: list[int]
     nonmembers: list[int]
-    outside_members: Annotated[int, Field(description="member records beyond what is drawn")]
-    outside_nonmembers: Annotated[int, Field(description="nonmember records beyond what is drawn")]
+    outside_members: Annotated[int, about("member records beyond what is drawn")]
+    outside_nonmembers: Annotated[int, about("nonmember records beyond what is drawn")]
 
 
 class PosteriorCurveAnswer(TypedDict):
     """The chance of being a member along the score as the paper states it, one entry a point or slice."""
 
-    theorem: Annotated[int, Field(description="2: slices of equal width; 3: kernel densities")]
-    starts: Annotated[list[float], Field(description="where a slice begins; of kernel densities the points")]
-    ends: Annotated[list[float], Field(description="where it ends; of kernel densities the points again")]
+    theorem: Annotated[int, about("2: slices of equal width; 3: kernel densities")]
+    starts: Annotated[list[float], about("where a slice begins; of kernel densities the points")]
+    ends: Annotated[list[float], about("where it ends; of kernel densities the points again")]
     posterior: list[float]
     lower: list[float]
     upper: list[float]
@@ -233,24 +222,23 @@ class PosteriorCurveAnswer(TypedDict):
 
 
 Ranges = Annotated[
-    int | None,
-    Field(description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"),
+    int | None, about("tpr: of how many ranges of the score, or labels, a set consists at most; null else")
 ]
 BestThreshold = Annotated[
     statements.IntervalAnswer | None,
-    Field(description="tpr: that of the best threshold, by itself; null without an order"),
+    about("tpr: that of the best threshold, by itself; null without an order"),
 ]
 
 
 class LimitAnswer(TypedDict):
     """One limit of a gate, and what the records say about it."""
 
-    name: Annotated[str, Field(description="advantage, tpr, epsilon, metric, group_advantage or group_risk")]
-    about: Annotated[str, Field(description="what is limited, in words")]
+    name: Annotated[str, about("advantage, tpr, epsilon, metric, group_advantage or group_risk")]
+    about: Annotated[str, about("what is limited, in words")]
     maximum: float
     estimate: float | None
     lower: float
-    upper: Annotated[float | None, Field(description="null where the records bound it from one side only")]
+    upper: Annotated[float | None, about("null where the records bound it from one side only")]
     confidence: float
     guarantee: statements.GuaranteeAnswer
     decision: statements.DecisionWord
@@ -275,28 +263,28 @@ class GroupOfGateAnswer(TypedDict):
 
     label: str | float | bool
     records: int
-    n_members: Annotated[int | None, Field(description="null where only targets are known")]
+    n_members: Annotated[int | None, about("null where only targets are known")]
     n_nonmembers: int | None
     decision: statements.DecisionWord
     reason: str
     records_needed: Annotated[
         int | None,
-        Field(
-            description="records of this group alone, of both sides, that would settle max_group_advantage, "
+        about(
+            "records of this group alone, of both sides, that would settle max_group_advantage, "
             "approximately; null if it is settled or none is known"
         ),
     ]
     advantage: Annotated[
         EndsAnswer | None,
-        Field(
-            description="the advantage on the group's own records; null where it cannot be judged. As a limit each "
+        about(
+            "the advantage on the group's own records; null where it cannot be judged. As a limit each "
             "upper end holds alone; beside a limit on mean risks all hold together"
         ),
     ]
     risk: Annotated[
         EndsAnswer | None,
-        Field(
-            description="mean over the group's records of the risk read off all records together; null unless "
+        about(
+            "mean over the group's records of the risk read off all records together; null unless "
             "max_group_risk limits it"
         ),
     ]
@@ -311,9 +299,7 @@ class DecisionAnswer(TypedDict):
     undecided_because: statements.UndecidedBecause
     records_needed: int | None
     limits: list[LimitAnswer]
-    groups: Annotated[
-        list[GroupOfGateAnswer], Field(description="each group, if a limit is on groups; else empty")
-    ]
+    groups: Annotated[list[GroupOfGateAnswer], about("each group, if a limit is on groups; else empty")]
 
 
 class RankedAnswer(TypedDict):
@@ -345,14 +331,12 @@ class SideBySideAnswer(TypedDict):
     sentence: str
     decision: Annotated[
         statements.DecisionWord | None,
-        Field(
-            description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
-        ),
+        about("pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"),
     ]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
     maximum: statements.IntervalAnswer
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
     differences: list[DifferenceAnswer]
     warnings: list[statements.WarningAnswer]
@@ -362,10 +346,10 @@ class SideBySideAnswer(TypedDict):
 class RiskiestLimitAnswer(statements.IntervalAnswer):
     """One limit, judged for every query."""
 
-    name: Annotated[str, Field(description="advantage, tpr, exposed, group_advantage, copies or near_copies")]
+    name: Annotated[str, about("advantage, tpr, exposed, group_advantage, copies or near_copies")]
     maximum: float
     decision: statements.DecisionWord
-    query: Annotated[str, Field(description="the query that decides")]
+    query: Annotated[str, about("the query that decides")]
     reason: str
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     ranges: Ranges
@@ -375,14 +359,13 @@ class RiskiestLimitAnswer(statements.IntervalAnswer):
 class StepAnswer(statements.IntervalAnswer):
     """What one step of a series gives away; the intervals of all steps hold together."""
 
-    query: Annotated[str, Field(description="the query with the largest estimated advantage")]
+    query: Annotated[str, about("the query with the largest estimated advantage")]
     decisive_upper: Annotated[
-        float,
-        Field(description="upper end at the confidence of this step alone, by which the limit is judged"),
+        float, about("upper end at the confidence of this step alone, by which the limit is judged")
     ]
     decision: Annotated[
         statements.DecisionWord | None,
-        Field(description="pass: this step and all before it keep the limit; null without a limit"),
+        about("pass: this step and all before it keep the limit; null without a limit"),
     ]
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     undecided_because: statements.UndecidedBecause
@@ -399,7 +382,7 @@ class ColumnDifferenceAnswer(TypedDict):
     """One column by itself: the advantage of who reads nothing else."""
 
     name: str
-    kind: Annotated[str, Field(description="number, date or category")]
+    kind: Annotated[str, about("number, date or category")]
     estimate: float
     lower: float
     upper: float
@@ -413,7 +396,7 @@ class SplitAnswer(TypedDict):
     sentence: str
     differs: bool
     advantage: statements.IntervalAnswer
-    columns: Annotated[list[ColumnDifferenceAnswer], Field(description="those that differ most first")]
+    columns: Annotated[list[ColumnDifferenceAnswer], about("those that differ most first")]
 
 
 class ControlAnswer(statements.IntervalAnswer):
@@ -428,13 +411,12 @@ class StrengthAnswer(TypedDict):
 
     sentence: str
     strong: Annotated[
-        bool,
-        Field(description="whether the lower end is above max_advantage, or without one above the baseline"),
+        bool, about("whether the lower end is above max_advantage, or without one above the baseline")
     ]
-    advantage: Annotated[statements.IntervalAnswer, Field(description="of the riskiest query, of at most 1")]
+    advantage: Annotated[statements.IntervalAnswer, about("of the riskiest query, of at most 1")]
     beside: Annotated[
         statements.IntervalAnswer | None,
-        Field(description="that of a twin's answers less the model's; null if they are not there"),
+        about("that of a twin's answers less the model's; null if they are not there"),
     ]
     planted: int
     spared: int

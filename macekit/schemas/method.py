@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
 from typing_extensions import TypedDict
+
+from macekit.schemas.records import about
 
 
 class AskAnswer(TypedDict):
     """One way to ask for a method's number."""
 
-    question: Annotated[str, Field(description="address of the question")]
-    options: Annotated[dict[str, Any], Field(description="what to send beside the records or arrays")]
-    field: Annotated[str, Field(description="where in the answer the number stands, names joined by dots")]
+    question: Annotated[str, about("address of the question")]
+    options: Annotated[dict[str, Any], about("what to send beside the records or arrays")]
+    field: Annotated[str, about("where in the answer the number stands, names joined by dots")]
 
 
 class MethodAnswer(TypedDict):

@@ -12,6 +12,7 @@ from estimators.density.bandwidth import BANDWIDTHS
 from estimators.metric.presets import PRESETS
 from estimators.optimum.answer import MOST_CHANGES
 from macekit.schemas import records
+from macekit.schemas.records import about
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 if TYPE_CHECKING:
@@ -54,30 +55,26 @@ BANDWIDTH = Field(
 
 
 MaxAdvantage = Annotated[
-    Annotated[float, Field(ge=-1, le=1)] | None,
-    Field(description="largest acceptable advantage of the riskiest query"),
+    Annotated[float, Field(ge=-1, le=1)] | None, about("largest acceptable advantage of the riskiest query")
 ]
 MaxExposed = Annotated[
     Annotated[float, Field(ge=0, le=1)] | None,
-    Field(
-        description="largest acceptable share of training rows in one range of a score that makes membership "
+    about(
+        "largest acceptable share of training rows in one range of a score that makes membership "
         "at_precision probable, by any query"
     ),
 ]
 AtPrecision = Annotated[
-    records.Share | None,
-    Field(description="the precision that goes with max_exposed, above the prior; 0.9, if left out"),
+    records.Share | None, about("the precision that goes with max_exposed, above the prior; 0.9, if left out")
 ]
 UnitColumn = Annotated[
     Name | None,
-    Field(
-        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
+    about(
+        "column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
         "at random, is asked about, and the column is used for nothing else"
     ),
 ]
-PriorOfRow = Annotated[
-    records.Share, Field(description="probability that a row is a member before its score is seen")
-]
+PriorOfRow = Annotated[records.Share, about("probability that a row is a member before its score is seen")]
 
 
 class PresetMetric(records.Question):

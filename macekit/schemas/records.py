@@ -3,12 +3,18 @@
 For the description only: columns reach the library as arrays, which checks them itself (``macekit.decoding``).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field
 from pydantic.config import JsonDict
 
 from estimators.sample.scores import MIN_RECORDS
+
+
+def about(text: str) -> Any:
+    """What OpenAPI says of a field whose kind says the rest."""
+    return Field(description=text)
+
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -18,21 +24,15 @@ Column = list[Number] | list[Row] | list[str] | list[bool]
 Side = Annotated[Column, Field(json_schema_extra={"minItems": MIN_RECORDS})]
 Targets = Annotated[Column, Field(json_schema_extra={"minItems": 1})]
 Labels = Annotated[list[str] | list[Number] | list[bool], Field(json_schema_extra={"minItems": 1})]
-Prior = Annotated[Share, Field(description="probability that a record is a member before its score is seen")]
-ConfidenceOfOne = Annotated[
-    Confidence, Field(description="probability with which an interval covers the truth")
-]
-ConfidenceOfAll = Annotated[
-    Confidence, Field(description="probability that all intervals of the answer hold together")
-]
+Prior = Annotated[Share, about("probability that a record is a member before its score is seen")]
+ConfidenceOfOne = Annotated[Confidence, about("probability with which an interval covers the truth")]
+ConfidenceOfAll = Annotated[Confidence, about("probability that all intervals of the answer hold together")]
 Seed = Annotated[int, Field(ge=0, le=2**53, description="seed of the random numbers behind the answer")]
 QueryKind = Annotated[
-    Literal["auto", "continuous", "discrete"],
-    Field(description="whether scores are numbers on a line or categories"),
+    Literal["auto", "continuous", "discrete"], about("whether scores are numbers on a line or categories")
 ]
 Direction = Annotated[
-    Literal["either", "high", "low"],
-    Field(description="which scores suggest membership: high ones, low ones, or either"),
+    Literal["either", "high", "low"], about("which scores suggest membership: high ones, low ones, or either")
 ]
 Records = Annotated[int, Field(ge=0, lt=2**62)]
 Exponent = Annotated[int, Field(gt=-1100, lt=1000)]

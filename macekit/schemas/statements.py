@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from estimators.decisions.plan import Because
 from macekit.catalogue import OPERATIONS
 from macekit.declaration import DeclarationAnswer
+from macekit.schemas.records import about
 
 COVERS = Field(
     description="of a pass: whom and what it covers, a sentence each; what they do not name is not covered. Empty "
@@ -22,13 +23,12 @@ HOLDS_UP_TO = Field(
 
 
 RecordsNeeded = Annotated[
-    int | None,
-    Field(description="records of both sides that would settle it, approximately; null if none is known"),
+    int | None, about("records of both sides that would settle it, approximately; null if none is known")
 ]
 LearnedScoreAccepted = Annotated[
     bool | None,
-    Field(
-        description="whether the learned score, of which alone the upper end speaks, was accepted for a pass; null "
+    about(
+        "whether the learned score, of which alone the upper end speaks, was accepted for a pass; null "
         "where no score was learned"
     ),
 ]
@@ -58,8 +58,8 @@ class OnThisSetAnswer(IntervalAnswer):
     sentence: str
     if_nothing_leaks: Annotated[
         float,
-        Field(
-            description="the same on average if membership in such a set were dealt at random: few records always "
+        about(
+            "the same on average if membership in such a set were dealt at random: few records always "
             "look as if something leaked"
         ),
     ]
@@ -70,43 +70,38 @@ class OnThisSetAnswer(IntervalAnswer):
 class ClustersAnswer(TypedDict):
     """What rows that come in clusters are worth."""
 
-    columns: Annotated[list[str], Field(description="the columns that say whom each row belongs to")]
-    numbers: Annotated[list[int], Field(description="how many clusters each of them has")]
+    columns: Annotated[list[str], about("the columns that say whom each row belongs to")]
+    numbers: Annotated[list[int], about("how many clusters each of them has")]
     design_effect: Annotated[
-        float,
-        Field(description="how many times as many such rows it takes as independent ones to say as much"),
+        float, about("how many times as many such rows it takes as independent ones to say as much")
     ]
-    effective_sample: Annotated[float, Field(description="how many independent rows would say as much")]
+    effective_sample: Annotated[float, about("how many independent rows would say as much")]
     method: Annotated[
         Literal["effective_sample", "betting", "independent"],
-        Field(
-            description="effective_sample: by the variance between clusters; betting: for few clusters, valid at every "
+        about(
+            "effective_sample: by the variance between clusters; betting: for few clusters, valid at every "
             "number of them; independent: no two rows share a label"
         ),
     ]
     sentence: str
 
 
-OfClusters = Annotated[
-    ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
-]
+OfClusters = Annotated[ClustersAnswer | None, about("what the clusters cost; null where none were named")]
 
 
 class CertifiedAnswer(IntervalAnswer):
     """The optimal advantage, certified."""
 
-    resolution: Annotated[
-        int, Field(description="number of cells (groups of similar values) the score is sorted into")
-    ]
+    resolution: Annotated[int, about("number of cells (groups of similar values) the score is sorted into")]
     changes: Annotated[
         int | None,
-        Field(
-            description="how often attackers whom the upper end covers may change their guess along the score, "
+        about(
+            "how often attackers whom the upper end covers may change their guess along the score, "
             "wherever; null where it covers the cells alone"
         ),
     ]
-    leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
-    class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
+    leader: Annotated[str, about("family of adversaries that set the lower end")]
+    class_rejected: Annotated[bool, about("whether the records contradict the assumed class")]
     clusters: OfClusters
 
 
@@ -125,7 +120,7 @@ class PaperAnswer(TypedDict):
     lower: float
     upper: float
     null_level: Annotated[
-        float, Field(description="what the statistic is on average for so many records if nothing leaks")
+        float, about("what the statistic is on average for so many records if nothing leaks")
     ]
     covers: str
     assumes: str
@@ -135,13 +130,11 @@ class PaperAnswer(TypedDict):
 class LearnedScoreAnswer(TypedDict):
     """The score that a vector was turned into: one number a record, from a learner that had not seen the record."""
 
-    learner: Annotated[str, Field(description="which learner did best within the records learned from")]
-    n_taught: Annotated[int, Field(description="records of both sides that it was learned from")]
-    n_members: Annotated[
-        int, Field(description="member records that it is stated on: none it was learned from")
-    ]
+    learner: Annotated[str, about("which learner did best within the records learned from")]
+    n_taught: Annotated[int, about("records of both sides that it was learned from")]
+    n_members: Annotated[int, about("member records that it is stated on: none it was learned from")]
     n_nonmembers: int
-    sentence: Annotated[str, Field(description="of what the numbers that rest on it speak")]
+    sentence: Annotated[str, about("of what the numbers that rest on it speak")]
 
 
 class MetricAnswer(TypedDict):
@@ -153,26 +146,22 @@ class MetricAnswer(TypedDict):
     upper: float
     confidence: float
     guarantee: GuaranteeAnswer
-    threshold: Annotated[
-        float | None, Field(description="posterior at which the best rule changes its guess")
-    ]
+    threshold: Annotated[float | None, about("posterior at which the best rule changes its guess")]
     direction: Literal["above", "below"]
-    trivial: Annotated[float, Field(description="what guessing without the score gives")]
-    degenerate: Annotated[str | None, Field(description="why the optimum says nothing about leakage, if so")]
-    least_share: Annotated[float, Field(description="least share of records called members")]
-    most_share: Annotated[float, Field(description="greatest share of records called members")]
+    trivial: Annotated[float, about("what guessing without the score gives")]
+    degenerate: Annotated[str | None, about("why the optimum says nothing about leakage, if so")]
+    least_share: Annotated[float, about("least share of records called members")]
+    most_share: Annotated[float, about("greatest share of records called members")]
     resolution: int
     leader: str
-    paper: Annotated[float | None, Field(description="what the paper's Algorithm 2 or 3 prints")]
+    paper: Annotated[float | None, about("what the paper's Algorithm 2 or 3 prints")]
     paper_algorithm: int
-    paper_estimator: Annotated[
-        Literal["histogram", "kde"], Field(description="how that algorithm learned the posterior")
-    ]
-    paper_records: Annotated[int, Field(description="on how many records its rule was judged")]
+    paper_estimator: Annotated[Literal["histogram", "kde"], about("how that algorithm learned the posterior")]
+    paper_records: Annotated[int, about("on how many records its rule was judged")]
     paper_member_guesses: Annotated[
         int,
-        Field(
-            description="how many of these its rule accuses of being members; few_paper_guesses warns where the metric "
+        about(
+            "how many of these its rule accuses of being members; few_paper_guesses warns where the metric "
             "is a share of fewer than 30 guesses"
         ),
     ]
@@ -206,8 +195,8 @@ class RocAnswer(TypedDict):
     auc: float
     auc_lower: float
     auc_upper: float
-    guarantee: Annotated[GuaranteeAnswer, Field(description="of the interval of the area")]
-    rates_guarantee: Annotated[GuaranteeAnswer, Field(description="of the intervals of operating points")]
+    guarantee: Annotated[GuaranteeAnswer, about("of the interval of the area")]
+    rates_guarantee: Annotated[GuaranteeAnswer, about("of the intervals of operating points")]
     operating_points: list[OperatingPointAnswer]
 
 
@@ -217,7 +206,7 @@ class EpsilonAnswer(TypedDict):
     lower_bound: float
     delta: float
     confidence: float
-    right: Annotated[int, Field(description="guesses that were right")]
+    right: Annotated[int, about("guesses that were right")]
     guesses: int
     guarantee: GuaranteeAnswer
     sentence: str
@@ -228,84 +217,74 @@ class PlaceAnswer(TypedDict):
 
     direction: Annotated[
         Literal["high", "low", "window", "label", "cell"],
-        Field(
-            description="which end of the score it is, or a window between them; label where scores have no order, "
+        about(
+            "which end of the score it is, or a window between them; label where scores have no order, "
             "cell where they are vectors"
         ),
     ]
     label: Annotated[
         str | float | bool | None,
-        Field(
-            description="the label; of vectors the cell's place among the cells, from 0; null where scores "
-            "have an order"
+        about(
+            "the label; of vectors the cell's place among the cells, from 0; null where scores have an order"
         ),
     ]
-    low: Annotated[float | None, Field(description="of a window: where it begins; null else")]
-    high: Annotated[float | None, Field(description="of a window: no score in it is above this; null else")]
-    members: Annotated[int, Field(description="members in it")]
-    nonmembers: Annotated[int, Field(description="nonmembers in it")]
+    low: Annotated[float | None, about("of a window: where it begins; null else")]
+    high: Annotated[float | None, about("of a window: no score in it is above this; null else")]
+    members: Annotated[int, about("members in it")]
+    nonmembers: Annotated[int, about("nonmembers in it")]
 
 
 class TailAnswer(PlaceAnswer):
     """A tail of members, and what is shown of it."""
 
-    tpr_lower: Annotated[float, Field(description="lower limit of the share of members in it")]
-    fpr_upper: Annotated[float, Field(description="upper limit of the share of nonmembers in it")]
-    precision_lower: Annotated[
-        float, Field(description="lower limit of the probability that a record in it is a member")
-    ]
+    tpr_lower: Annotated[float, about("lower limit of the share of members in it")]
+    fpr_upper: Annotated[float, about("upper limit of the share of nonmembers in it")]
+    precision_lower: Annotated[float, about("lower limit of the probability that a record in it is a member")]
 
 
 class NonmemberTailAnswer(PlaceAnswer):
     """A tail of nonmembers, and what it shows of the epsilon of the score."""
 
     score_epsilon: Annotated[
-        float,
-        Field(
-            description="lower limit of the log of how many times as often nonmembers lie in it as members"
-        ),
+        float, about("lower limit of the log of how many times as often nonmembers lie in it as members")
     ]
 
 
 class ExposureAnswer(TypedDict):
     """Whether a range of the score holds members and no nonmember, or almost none."""
 
-    alarm: Annotated[bool, Field(description="whether it does; then the warning rare_exposure comes first")]
+    alarm: Annotated[bool, about("whether it does; then the warning rare_exposure comes first")]
     severe: Annotated[
         bool,
-        Field(
-            description="whether at least 0.5% of members are shown to be there, ten times as often as nonmembers: at "
+        about(
+            "whether at least 0.5% of members are shown to be there, ten times as often as nonmembers: at "
             "even odds an attacker is then right ten times in eleven at least"
         ),
     ]
     score_epsilon: Annotated[
         float,
-        Field(
-            description="what the epsilon of this score's two distributions is at least, by ranges that either side "
+        about(
+            "what the epsilon of this score's two distributions is at least, by ranges that either side "
             "has to itself, at both ends and between; not that of the mechanism"
         ),
     ]
     confidence: Annotated[
-        float, Field(description="each limit errs with half of the rest at most, whichever tail is named")
+        float, about("each limit errs with half of the rest at most, whichever tail is named")
     ]
     tail: Annotated[
         TailAnswer | None,
-        Field(
-            description="the tail or window of members that shows most, a severe one before all others; null if none "
+        about(
+            "the tail or window of members that shows most, a severe one before all others; null if none "
             "shows anything"
         ),
     ]
     nonmember_tail: Annotated[
         NonmemberTailAnswer | None,
-        Field(
-            description="the tail of nonmembers that shows most, which exposes no member; null if none shows anything"
-        ),
+        about("the tail of nonmembers that shows most, which exposes no member; null if none shows anything"),
     ]
     least: Annotated[
         int | None,
-        Field(
-            description="fewest members beyond every nonmember that would show; null if not even all of them"
-        ),
+        about("fewest members beyond every nonmember that would show; null if not even all of them"),
     ]
     guarantee: GuaranteeAnswer
     sentence: str
@@ -317,14 +296,14 @@ class ClaimAnswer(TypedDict):
     epsilon: float
     delta: float
     decision: Literal["contradicted", "not contradicted"]
-    advantage_ceiling: Annotated[float, Field(description="largest advantage the promise allows")]
+    advantage_ceiling: Annotated[float, about("largest advantage the promise allows")]
     sentence: str
 
 
 UndecidedBecause = Annotated[
     Because | None,
-    Field(
-        description="exposed: what is limited is kept, but a severe exposure stands beside it that no limit judges and "
+    about(
+        "exposed: what is limited is kept, but a severe exposure stands beside it that no limit judges and "
         "that was not accepted (accept_exposure). Of a decision that is not applicable, the code of the warning that "
         "says why; null else"
     ),
@@ -360,27 +339,20 @@ class ColumnReadAnswer(TypedDict):
 
     role: Annotated[
         str,
-        Field(
-            description="what it was taken for: score, member, group, unit, cluster or model of a table; or the field "
+        about(
+            "what it was taken for: score, member, group, unit, cluster or model of a table; or the field "
             "of a JSON body"
         ),
     ]
-    name: Annotated[
-        str, Field(description="its name in the table, its number if it has none, or that of the field")
-    ]
+    name: Annotated[str, about("its name in the table, its number if it has none, or that of the field")]
     kind: Annotated[
-        str,
-        Field(
-            description="integers, numbers, text, booleans, rows of numbers, counts; nothing if it is empty"
-        ),
+        str, about("integers, numbers, text, booleans, rows of numbers, counts; nothing if it is empty")
     ]
     distinct: Annotated[
-        int | None,
-        Field(description="how many different values it holds; null if more than 1000, or if they are rows"),
+        int | None, about("how many different values it holds; null if more than 1000, or if they are rows")
     ]
     notes: Annotated[
-        list[str],
-        Field(description="what was dropped or understood, such as blanks around values, or who is a member"),
+        list[str], about("what was dropped or understood, such as blanks around values, or who is a member")
     ]
 
 
@@ -390,9 +362,9 @@ class StepAnswer(TypedDict):
     run_id: str
     look: int
     state_before: Annotated[
-        str | None, Field(description="SHA-256 of the state that came with it; null for the first batch")
+        str | None, about("SHA-256 of the state that came with it; null for the first batch")
     ]
-    state_after: Annotated[str, Field(description="SHA-256 of the state that was given out with this answer")]
+    state_after: Annotated[str, about("SHA-256 of the state that was given out with this answer")]
 
 
 class ProvenanceAnswer(TypedDict):
@@ -404,18 +376,14 @@ class ProvenanceAnswer(TypedDict):
     n_nonmembers: int
     input_sha256: str
     query: str
-    columns: Annotated[
-        list[ColumnReadAnswer], Field(description="the columns that were read, and how each was taken")
-    ]
+    columns: Annotated[list[ColumnReadAnswer], about("the columns that were read, and how each was taken")]
     seed: int
     options: dict[str, object]
-    run: NotRequired[Annotated[StepAnswer, Field(description="with anytime alone")]]
+    run: NotRequired[Annotated[StepAnswer, about("with anytime alone")]]
     declaration: NotRequired[
         Annotated[
             DeclarationAnswer | None,
-            Field(
-                description="of a gate: under which declaration; null if its question was not declared before"
-            ),
+            about("of a gate: under which declaration; null if its question was not declared before"),
         ]
     ]
 
@@ -428,12 +396,12 @@ class OriginAnswer(TypedDict):
     """How the answer came about, enough to make it again."""
 
     method: Annotated[str, Field(description="the operation", json_schema_extra={"enum": list(PROMISES)})]
-    version: Annotated[str, Field(description="of the methods")]
-    input_sha256: Annotated[str | None, Field(description="of the arrays; null if there were none")]
-    arrays: Annotated[list[str], Field(description="the arrays there were")]
+    version: Annotated[str, about("of the methods")]
+    input_sha256: Annotated[str | None, about("of the arrays; null if there were none")]
+    arrays: Annotated[list[str], about("the arrays there were")]
     columns: Annotated[
         list[ColumnReadAnswer],
-        Field(description="the columns of a table that were read, or the arrays, and how each was taken"),
+        about("the columns of a table that were read, or the arrays, and how each was taken"),
     ]
     options: dict[str, object]
 
@@ -442,10 +410,10 @@ class BoundAnswer(TypedDict):
     """One bound of one quantity; of those of one quantity the smallest that is proven is the tightest."""
 
     quantity: str
-    name: Annotated[str, Field(description="stable")]
+    name: Annotated[str, about("stable")]
     says: str
-    value: Annotated[float | None, Field(description="null if infinite")]
+    value: Annotated[float | None, about("null if infinite")]
     source: str
     assumes: str
-    proven: Annotated[bool, Field(description="false: printed in a paper, and refuted")]
+    proven: Annotated[bool, about("false: printed in a paper, and refuted")]
     tightest: bool

@@ -161,11 +161,7 @@ def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> De
 
 
 def _by_counts(
-    blocks: Iterator[Block],
-    call: Call,
-    options: Mapping[str, object],
-    textual: bool,
-    source: Source | None,
+    blocks: Iterator[Block], call: Call, options: Mapping[str, object], textual: bool, source: Source | None
 ) -> DecodedBody:
     """Counts of all records, and the options that counting has not used up.
 

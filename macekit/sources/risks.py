@@ -20,15 +20,7 @@ from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance, validate
 from macekit.operations.samples import sample_of
 from macekit.problems import fault
-from macekit.questions.risk import RiskQuestion
-from macekit.questions.risk.work import (
-    INTERVALS,
-    OVER,
-    metric_of_cells,
-    record_columns,
-    rows_of_groups,
-    summary,
-)
+from macekit.questions.risk import RiskQuestion, work
 from macekit.sources.blocks import LIMIT, Source, blamed
 from macekit.sources.reading import read
 
@@ -81,20 +73,22 @@ class Lookup:
             question.confidence,
             _some_target(data),
             bins=bins,
-            interval=INTERVALS[question.interval],
+            interval=work.INTERVALS[question.interval],
             threshold=question.threshold,
-            over=OVER[question.over],
+            over=work.OVER[question.over],
             seed=question.seed,
         )
         of_cells = None
         if question.metric is not None:
-            of_cells = metric_of_cells(data, result, metric(question.metric, question.prior), question, bins)
+            of_cells = work.metric_of_cells(
+                data, result, metric(question.metric, question.prior), question, bins
+            )
         by_cell = RiskByCell(result.cells, result.flags)
         source = provenance(call, question, body, data, result.provenance.method)
         mean = mean_risk(data, result.cells, question.confidence, question.seed, bins)
         content = {
-            **summary(by_cell, mean, of_cells),
-            "groups": rows_of_groups(body, data, by_cell, question),
+            **work.summary(by_cell, mean, of_cells),
+            "groups": work.rows_of_groups(body, data, by_cell, question),
             "provenance": source,
         }
         about = encode.notes({"sentence": by_cell.sentence, "provenance": source})
@@ -106,7 +100,7 @@ class Lookup:
         cell = cell_of(targets_of(scores, cells), cells, self.reach)
         index = np.arange(start, start + len(cell))
         some = replace(self.result, cell=cell, index=index)
-        return encode.arrow_table(record_columns(some, index, self.of_cells))
+        return encode.arrow_table(work.record_columns(some, index, self.of_cells))
 
 
 def write_risks(

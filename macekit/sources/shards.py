@@ -17,7 +17,8 @@ from urllib.parse import unquote
 
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import READ, Body, Call
-from macekit.decoding import tables
+from macekit.decoding import reader_of
+from macekit.decoding.format import NOTHING
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import DATA
@@ -57,10 +58,10 @@ class Shard:
 
         with self.open(call) as (file, about):
             if about.encoding == "identity" and about.media_type in INDEXED:
-                blocks = tables(about, file, self.keys)
+                blocks = reader_of(about).tables(about, file, self.keys)
             else:
                 buffered = pa.BufferedInputStream(file, READ)
-                blocks = tables(about, Body(None, cast("BinaryIO", buffered)))
+                blocks = reader_of(about).tables(about, Body(None, cast("BinaryIO", buffered)), NOTHING)
             for table, roles in blocks:
                 yield Block(self.name, table, roles)
 

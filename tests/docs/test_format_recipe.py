@@ -58,7 +58,7 @@ from app.cli import main
 from app.openapi.files import file_bytes, files_of
 from macekit.call import Body, Call
 from macekit.catalogue import BY_NAME
-from macekit.decoding import blocks, preview, read_side
+from macekit.decoding import blocks, preview, reader_of
 from macekit.operations import perform
 from macekit.sources.reading import read
 from macekit.sources.shards import shards_of
@@ -84,7 +84,7 @@ print(json.dumps({
     "shell": status,
     "blocks": sum(len(members) for members, _ in blocks(call("counts"), Body.of(data))),
     "preview": [column.name for column in preview(call("columns", ()), Body.of(data))],
-    "side": len(read_side(call("advantage", ()), Body.of(open("both.bars", "rb").read())).values[0]),
+    "side": len(reader_of(one := call("advantage", ())).side(one, Body.of(open("both.bars", "rb").read())).values[0]),
     "files": sum(read(shards_of([name]), "counts", {}, query).samples[""].counts["members"]),
 }))
 """

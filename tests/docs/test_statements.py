@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import server
 from app.cli.demo import example_table
-from app.http import connection, probes
+from app.http import connection
 from app.telemetry import logs
 from app.workers import admission, uploads
 from app.workers.intake import PACE
@@ -50,7 +50,7 @@ def test_errors_md_says_when_an_upload_has_stalled() -> None:
         f"Of these refusals {admission.REFUSALS} leave in a second, more up to a second later",
         "Small bodies (`MACE_INLINE_LIMIT`) have eight places in the queue that others cannot take",
         f"{logs.MOST_LINES:,} lines may wait for it",
-        f"has not turned for {probes.STUCK_SECONDS:g} seconds",
+        f"has not turned for {server.STUCK_SECONDS:g} seconds",
         f"less than {connection.PACE // 1024} KiB of it in a `MACE_STALL_LIMIT`",
         f"`MACE_BODY_LIMIT` more and for {connection.DISCARD_SECONDS:g} seconds at most",
         f"as far as it may, to {server.MOST_DESCRIPTORS:,}",

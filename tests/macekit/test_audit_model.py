@@ -321,7 +321,7 @@ def test_a_bar_is_shown_in_a_terminal_alone_and_lines_elsewhere_if_they_are_aske
 ) -> None:
     error = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", error)
-    monkeypatch.setattr("macekit.audits.progress.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("macekit.audits.training.QUIET_SECONDS", 0.0)
 
     macekit.audit_model(FITTED, A, YA, B, YB, shadows=2, progress=progress)
 
@@ -335,7 +335,7 @@ def test_a_bar_is_shown_in_a_terminal_alone_and_lines_elsewhere_if_they_are_aske
 def test_a_bar_is_gone_when_something_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     error = Terminal()
     monkeypatch.setattr(sys, "stderr", error)
-    monkeypatch.setattr("macekit.audits.progress.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("macekit.audits.training.QUIET_SECONDS", 0.0)
 
     with pytest.raises(MaceProblem, match="need one of"):
         macekit.audit_model(FITTED, A, YA, B, YB, queries=["lira"], progress=True)

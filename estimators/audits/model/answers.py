@@ -159,11 +159,6 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool
         outputs: What ``kind_of`` read them as, or what they were said to be.
         answers: What the model answers about each row.
         said: Whether somebody said so.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.model import require_no_shares
-        >>> require_no_shares("logits", np.array([[2.0, -1.0], [0.5, 3.0]]))
     """
     if outputs != "logits":
         return

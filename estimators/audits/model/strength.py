@@ -70,15 +70,6 @@ class Strength:
         copies: How many times each planted record stands in its twin's training rows.
         limit: The largest advantage that the audit accepts; without one the baseline, which shows no leak.
         remedies: Queries that could be added, in words.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.model import query_strength
-        >>> rng = np.random.default_rng(0)
-        >>> ones = np.ones(300, int)
-        >>> strength = query_strength(rng.beta(9, 1, 300), rng.beta(2, 1, 300), ones, ones, copies=4, limit=0.1)
-        >>> strength.strong, strength.interval.lower > 0.4
-        (True, True)
     """
 
     comparison: Comparison

@@ -118,17 +118,6 @@ class ModelAudit:
         cautions: What to know before using the numbers.
         accept_exposure: Whether a severe exposure was accepted.
         strength: What the queries see of records known to be in training; None if that was not measured.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.model import audit_model
-        >>> rng = np.random.default_rng(0)
-        >>> labels = rng.integers(0, 2, (2, 300))
-        >>> sure, unsure = rng.beta(9, 1, 300), rng.beta(2, 1, 300)  # the probability of the record's own class
-        >>> ones = [np.where(y == 1, p, 1 - p) for p, y in zip((sure, unsure), labels)]
-        >>> audit = audit_model(*ones, *labels, max_advantage=0.1)
-        >>> audit.decision.value, list(audit.scores)
-        ('fail', ['loss', 'confidence'])
     """
 
     comparison: Comparison

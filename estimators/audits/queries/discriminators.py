@@ -62,11 +62,6 @@ def discriminator(outputs: ArrayLike) -> Floats:
 
     Returns:
         the same numbers, checked.
-
-    Example:
-        >>> from estimators.audits.queries.discriminators import discriminator
-        >>> discriminator([[0.25], [0.75]])
-        array([0.25, 0.75])
     """
     array = plain_array(outputs, "outputs")
     if array.ndim == 2 and array.shape[1] > 1:
@@ -86,14 +81,6 @@ def discriminator_maximum(outputs: ArrayLike) -> Floats:
 
     Args:
         outputs: A row a record, a column a discriminator; higher for "real".
-
-    Returns:
-        a score a record.
-
-    Example:
-        >>> from estimators.audits.queries.discriminators import discriminator_maximum
-        >>> discriminator_maximum([[0.2, 0.9], [0.4, 0.3]])
-        array([0.9, 0.4])
     """
     return np.asarray(numbers(outputs, "outputs", (2,)).max(axis=1), dtype=np.float64)
 
@@ -104,16 +91,8 @@ def discriminator_vector(outputs: ArrayLike) -> Floats:
     Gives away at least what their maximum does, and has no direction: a learned adversary finds one. Costs one pass of
     each network. Vectors tie where all discriminators do.
 
-    Args:
-        outputs: As for ``discriminator_maximum``.
-
     Returns:
         a vector a record.
-
-    Example:
-        >>> from estimators.audits.queries.discriminators import discriminator_vector
-        >>> discriminator_vector([[0.2, 0.9], [0.4, 0.3]]).shape
-        (2, 2)
     """
     return numbers(outputs, "outputs", (2,))
 
@@ -130,12 +109,6 @@ def hybrid(outputs: ArrayLike, distances: ArrayLike) -> Floats:
 
     Returns:
         a vector of two numbers a record.
-
-    Example:
-        >>> from estimators.audits.queries.discriminators import hybrid
-        >>> hybrid([0.8, 0.4], [0.0, 2.5])
-        array([[ 0.8,  0. ],
-               [ 0.4, -2.5]])
     """
     answers, away = discriminator(outputs), numbers(distances, "distances")
     require_length(away, "distances", len(answers), "records")

@@ -13,6 +13,7 @@ what lies between is read from their sum. Logits (``logits=True``) need no floor
 
 **Labels.** Whole numbers name columns from 0; any others, and text, need ``classes``, the labels in the order of the
 columns (scikit-learn: ``model.classes_``). One number a record is the probability (or logit) of the second class.
+What ``loss`` says of its arguments holds of all.
 """
 
 import numpy as np
@@ -135,17 +136,9 @@ def loss(
         logits: True if the outputs are scores before the softmax (one number a record: before the sigmoid).
         floor: Smallest probability that is told from 0; not used for logits.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: outputs are NaN, infinite or no probabilities, or a label is none of the classes; the error names
             the record.
-
-    Example:
-        >>> from estimators.audits.queries.models import loss
-        >>> loss([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]], ["cat", "cat", "cat"], classes=["cat", "dog"]).round(3)
-        array([-0.105, -0.693, -1.609])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return np.asarray(0.0 - np.logaddexp(0.0, -_log_odds(scores, columns)), dtype=np.float64)
@@ -166,17 +159,6 @@ def scaled_confidence(
     ``estimators.audits.queries.shadows``, for which it is closer to normal. A forest of T trees, whose probabilities
     are often exactly 0 or 1, wants a floor of about 1 / (2 T) there: with a smaller one its zeros lie far outside any
     normal law.
-
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
-    Returns:
-        a score a record, any real number.
-
-    Example:
-        >>> from estimators.audits.queries.models import scaled_confidence
-        >>> scaled_confidence([0.9, 0.5, 0.9], [1, 1, 0]).round(3)
-        array([ 2.197,  0.   , -2.197])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return _log_odds(scores, columns)
@@ -195,16 +177,8 @@ def margin(
     Of probabilities it is the logarithm of their ratio, which is the same number. Costs one pass over the outputs.
     Records tie as for ``loss``; of two classes it is ``scaled_confidence``.
 
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
     Returns:
         a score a record; below 0 where the model's first choice is another class.
-
-    Example:
-        >>> from estimators.audits.queries.models import margin
-        >>> margin([[4.0, 1.0, 2.0]], [0], logits=True)
-        array([2.])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     own = np.take_along_axis(scores, columns[:, None], axis=1)[:, 0]
@@ -216,14 +190,6 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
 
     On the scale of log-odds, log(p / (1 - p)): the order is that of p, and an overconfident model's answers do not tie
     at 1. Needs no labels. Costs one pass over the outputs. Records tie where the model is equally sure.
-
-    Args:
-        outputs, logits, floor: As for ``loss``.
-
-    Example:
-        >>> from estimators.audits.queries.models import confidence
-        >>> confidence([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]]).round(3)
-        array([2.197, 2.197, 0.   ])
     """
     scores = _scores(outputs, None, logits, floor)
     return _log_odds(scores, scores.argmax(axis=1))
@@ -235,16 +201,8 @@ def entropy(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR) -
     Needs no labels, so a record the model is sure of and wrong about scores high, too. Costs one pass over the outputs.
     Records tie where the model gives the same probabilities, in whatever order.
 
-    Args:
-        outputs, logits, floor: As for ``loss``.
-
     Returns:
         a score a record, in nats, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import entropy
-        >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(3)
-        array([-0.   , -0.693])
     """
     log_p, _ = _log_probabilities(_scores(outputs, None, logits, floor))
     return np.asarray((np.exp(log_p) * log_p).sum(axis=1), dtype=np.float64)
@@ -262,17 +220,6 @@ def modified_entropy(
 
     The score is (1 - p_y) log p_y + sum over the other classes of p_i log(1 - p_i), y being the record's own class.
     Costs one pass over the outputs. Records tie as for ``entropy``. Of two classes it orders records as ``loss`` does.
-
-    Args:
-        outputs, labels, classes, logits, floor: As for ``loss``.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import modified_entropy
-        >>> modified_entropy([[0.9, 0.1], [0.9, 0.1]], [0, 1]).round(3)
-        array([-0.021, -4.145])
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     log_p, log_rest = _log_probabilities(scores)
@@ -295,11 +242,6 @@ def correctness(predictions: ArrayLike, labels: ArrayLike) -> Floats:
 
     Returns:
         1.0 for right, 0.0 for wrong.
-
-    Example:
-        >>> from estimators.audits.queries.models import correctness
-        >>> correctness(["cat", "dog", "dog"], ["cat", "cat", "dog"])
-        array([1., 0., 1.])
     """
     answers, right = query.labels_of(predictions, "predictions"), query.labels_of(labels, "labels")
     query.require_length(right, "labels", len(answers), "predictions")
@@ -321,14 +263,6 @@ def squared_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     Args:
         predictions: What the model predicts: a number a record, or a row of numbers.
         targets: What is true of each record, likewise.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import squared_error
-        >>> squared_error([1.0, 3.0], [1.5, 1.0])
-        array([-0.25, -4.  ])
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - (errors**2).sum(axis=1), dtype=np.float64)
@@ -339,17 +273,6 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
 
     For heavy-tailed targets and models trained on absolute errors; with one output its order, cost and ties are those
     of ``squared_error``.
-
-    Args:
-        predictions, targets: As for ``squared_error``.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.models import absolute_error
-        >>> absolute_error([1.0, 3.0], [1.5, 1.0])
-        array([-0.5, -2. ])
     """
     errors = _errors(predictions, targets)
     return np.asarray(0.0 - np.abs(errors).sum(axis=1), dtype=np.float64)

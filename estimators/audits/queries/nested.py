@@ -36,15 +36,6 @@ def nested_scores(
 
     Yields:
         for each size what ``synthetic_scores`` says of a release of so many rows.
-
-    Example:
-        >>> from estimators.audits.queries import encode
-        >>> from estimators.audits.queries.nested import nested_scores
-        >>> tables = encode({"age": [31, 47]}, {"age": [20, 70]}, {"age": [30, 50, 47]})
-        >>> for scores in nested_scores(tables, [1, 3], ["closeness"]):
-        ...     print(scores.members["closeness"].round(2).tolist())
-        [-0.05, -0.85]
-        [-0.05, 0.0]
     """
     search = GrowingSearch(tables)
     for size in sizes:

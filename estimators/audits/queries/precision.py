@@ -64,13 +64,7 @@ class Precision:
 
     @property
     def words(self) -> str:
-        """The precision in words.
-
-        Example:
-            >>> from estimators.audits.queries.precision import Precision
-            >>> Precision(32).words, Precision(decimals=4).words, Precision(32, digits=3).words
-            ('float32', '4 decimals', '3 significant digits in float32')
-        """
+        """The precision in words."""
         unit = "" if 1 in (self.decimals, self.digits) else "s"
         if self.decimals is not None:
             text = f"{self.decimals} decimal{unit}" if self.decimals >= 0 else f"{10**-self.decimals:,}s"
@@ -94,16 +88,7 @@ class Precision:
         return np.asarray(self.digits - 1 - np.floor(np.log10(sizes)).astype(np.int64))
 
     def rounded(self, values: Floats, cut: Cut = Cut.NEAREST) -> Floats:
-        """Values as if they had been written so.
-
-        Example:
-            >>> import numpy as np
-            >>> from estimators.audits.queries.precision import Cut, Precision
-            >>> Precision(decimals=1).rounded(np.array([0.25, 0.35, 2.96])).tolist()
-            [0.2, 0.3, 3.0]
-            >>> Precision(digits=2).rounded(np.array([0.0125, 1990.0]), Cut.AWAY).tolist()
-            [0.013, 2000.0]
-        """
+        """Values as if they had been written so."""
         if self.rounds_digits:
             values = _to_places(values, self.places(values), cut)
         return values if self.bits == 64 else _narrow(values, self.bits)
@@ -116,15 +101,6 @@ def precision_of(values: Floats, others: Floats) -> Precision:
         values: Different numbers of one table, at least one.
         others: Those of another. Where both decimals and significant digits explain the values, it is what changes
             these more.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.queries.precision import precision_of
-        >>> values = np.random.default_rng(0).normal(50, 9, 100)
-        >>> precision_of(values.astype(np.float32).astype(float), values).words
-        'float32'
-        >>> precision_of(values.round(2), values).words, precision_of(values, values).words
-        ('2 decimals', 'float64')
     """
     for bits in (16, 32, 64):
         if bits < 64 and not _fits(values, bits):
@@ -154,14 +130,6 @@ def alike(
         in words at which precision that is; and for each way to cut digits off the three in the same order, such that
         equal numbers are equal at that precision. No words and none of these, where rounding makes no number equal to
         one that it was not equal to.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.queries.precision import Cut, alike
-        >>> sides, released, none = np.array([0.123, 4.567]), np.array([4.57, 9.31]), np.array([])
-        >>> words, rounded = alike(sides, released, none)
-        >>> words, rounded[Cut.NEAREST][0].tolist(), rounded[Cut.OFF][0].tolist()
-        (['2 decimals'], [0.12, 4.57], [0.12, 4.56])
     """
     if not len(fine) or not len(coarse):
         return [], {}

@@ -68,12 +68,6 @@ def choose(
     Args:
         names: The wanted names; None for every query that needs nothing beyond ``available``.
         available: What there is, in the words of ``Query.needs``.
-
-    Example:
-        >>> from estimators.audits.queries.query import Query, choose
-        >>> near = Query("near", "-", "-", "-", "-", ("reference",))
-        >>> choose({"near": near}, None, ()), choose({"near": near}, None, ("reference",))
-        ([], ['near'])
     """
     if names is None:
         return [name for name, query in catalogue.items() if set(query.needs) <= set(available)]

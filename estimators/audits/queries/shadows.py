@@ -121,11 +121,6 @@ def random_halves(shadows: int, records: int, seed: int) -> Booleans:
 
     Returns:
         ``membership``: a row a shadow, a column a record; True where the shadow is to be trained on the record.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import random_halves
-        >>> random_halves(4, 5, seed=0).sum(axis=0)
-        array([2, 2, 2, 2, 2])
     """
     models, total = errors.require_count("shadows", shadows, 2), errors.require_count("records", records, 2)
     rng = np.random.default_rng(errors.require_count("seed", seed, 0))
@@ -150,11 +145,6 @@ def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
 
     Raises:
         TooFewRecords: fewer than ``LEAST_LEFT`` of a side have a shadow without them.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import records_with_shadows
-        >>> records_with_shadows([[1, 0, 1, 0], [0, 1, 1, 1]], [True, False, True, False])
-        array([ True,  True, False,  True])
     """
     trained, members = _flags(membership), np.asarray(member, dtype=np.bool_)
     _require_shape(trained.shape, "membership", (None, len(members)))
@@ -195,18 +185,8 @@ def lira_online(
             first if every record has 32 shadows of each kind, else the second.
         centre: ``"mean"`` as in the paper, or ``"median"`` as in the authors' code.
 
-    Returns:
-        a score a record, any real number.
-
     Raises:
         TooFewRecords: a record has too few shadows of a kind; the error names the record and what would do.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import lira_online
-        >>> signals = [[3.0, 1.0], [1.0, 3.0], [5.0, 1.5], [1.5, 5.0]]
-        >>> membership = [[True, False], [False, True], [True, False], [False, True]]
-        >>> lira_online([4.0, 1.0], signals, membership).round(2)
-        array([28.86, -3.39])
     """
     own, table, member = _shadows(target, signals, membership)
     kind = _variance(variance, np.minimum(member.sum(axis=0), (~member).sum(axis=0)))
@@ -238,11 +218,6 @@ def lira_offline(
 
     Raises:
         TooFewRecords: as for ``lira_online``.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import lira_offline
-        >>> lira_offline([4.0, 1.0], [[1.0, 2.0], [3.0, 0.0]], variance="record")
-        array([2., 0.])
     """
     own, table, member = _shadows(target, signals, membership)
     kind = _variance(variance, (~member).sum(axis=0))
@@ -289,15 +264,6 @@ def rmia(
     Raises:
         TooFewRecords: a record has no shadow of a kind that is needed; the error names the record.
         OutOfRange: a log-probability is above 0, or ``a`` not from 0 to 1.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.queries.shadows import rmia
-        >>> rmia(np.log([0.9, 0.5]), np.log([[0.5, 0.5], [0.7, 0.5]]), a=1.0).round(3)
-        array([0.405, 0.   ])
-        >>> rmia(np.log([0.9, 0.5]), np.log([[0.5, 0.5], [0.7, 0.5]]), a=1.0,
-        ...      population=np.log([0.5, 0.6]), population_signals=np.log([[0.4, 0.6], [0.4, 0.4]]))
-        array([1., 0.])
     """
     own, table, member = _shadows(target, signals, membership)
     for each, name in ((own[None], "target"), (table, "signals")):
@@ -345,11 +311,6 @@ def calibrated_loss(target: ArrayLike, signals: ArrayLike, membership: ArrayLike
 
     Raises:
         TooFewRecords: every shadow was trained on a record; the error names it.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import calibrated_loss
-        >>> calibrated_loss([-0.1, -0.1], [[-0.1, -2.0], [-0.3, -4.0]])
-        array([0.1, 2.9])
     """
     own, table, member = _shadows(target, signals, membership)
     return own - _mean(table, ~member, "out")
@@ -364,11 +325,6 @@ def reference(target: ArrayLike, signal: ArrayLike) -> Floats:
     Args:
         target: The audited model's signal of each record; minus the loss.
         signal: The reference model's.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import reference
-        >>> reference([-0.5, -0.5], [-0.5, -2.0])
-        array([0. , 1.5])
     """
     own, theirs = numbers(target, "target"), numbers(signal, "signal")
     require_length(theirs, "signal", len(own), "records")
@@ -381,19 +337,11 @@ def reference_rank(target: ArrayLike, signals: ArrayLike, membership: ArrayLike 
     Assumes no law, and pays for it: with k shadows the score has few values, so many records tie, and it tells little
     below a false positive rate of 1 / (k + 1). A shadow whose signal is equal counts by half. Needs tens of shadows.
 
-    Args:
-        target, signals, membership: As for ``calibrated_loss``.
-
     Returns:
         a score a record, from 0 to 1.
 
     Raises:
         TooFewRecords: every shadow was trained on a record; the error names it.
-
-    Example:
-        >>> from estimators.audits.queries.shadows import reference_rank
-        >>> reference_rank([-0.1, -3.0], [[-0.2, -2.0], [-0.1, -4.0]])
-        array([0.75, 0.5 ])
     """
     own, table, member = _shadows(target, signals, membership)
     count = _counts(~member, 1, "out")
@@ -436,15 +384,6 @@ def quantile_regression(
     Raises:
         NotInstalled: scikit-learn is not there.
         TooFewRecords: fewer than 20 calibration records.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.queries.shadows import quantile_regression
-        >>> rng = np.random.default_rng(0)
-        >>> x, z = rng.normal(size=(5, 1)), rng.normal(size=(500, 1))
-        >>> scores = quantile_regression(x, x[:, 0] + 9.0, z, z[:, 0] + rng.normal(size=500))
-        >>> bool((scores > 5.0).all())
-        True
     """
     rows, own = numbers(features, "features", (2,)), numbers(signal, "signal")
     theirs = numbers(calibration_features, "calibration_features", (2,))

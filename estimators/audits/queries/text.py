@@ -130,18 +130,8 @@ def text_loss(log_probabilities: Tokens, lengths: ArrayLike | None = None) -> Fl
         log_probabilities: Natural logarithms of the tokens' probabilities: an array a record, or one padded array.
         lengths: How many tokens each row of a padded array has; the rest of a row is not looked at.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: a record has no tokens, a number is NaN or above 0; the error names the record.
-
-    Example:
-        >>> from estimators.audits.queries.text import text_loss
-        >>> text_loss([[-1.0, -3.0], [-0.5]])
-        array([-2. , -0.5])
-        >>> text_loss([[-1.0, -3.0], [-0.5, 0.0]], lengths=[2, 1])
-        array([-2. , -0.5])
     """
     return _tokens(log_probabilities, lengths, "log_probabilities").means()
 
@@ -155,14 +145,6 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     Args:
         log_probabilities, lengths: As for ``text_loss``.
         sizes: Bytes of each record's text when compressed: ``compressed_sizes(texts)``.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import zlib_ratio
-        >>> zlib_ratio([[-1.0, -3.0], [-0.5]], [20, 10])
-        array([-0.1 , -0.05])
     """
     tokens, bytes_each = (
         _tokens(log_probabilities, lengths, "log_probabilities"),
@@ -184,12 +166,6 @@ def compressed_sizes(texts: Sequence[str | bytes]) -> query.Integers:
 
     Returns:
         a whole number a record.
-
-    Example:
-        >>> from estimators.audits.queries.text import compressed_sizes
-        >>> repeats, varied = compressed_sizes(["a" * 26, "abcdefghijklmnopqrstuvwxyz"])
-        >>> bool(repeats < varied)
-        True
     """
     return np.array([len(zlib.compress(each)) for each in _encoded(texts)], dtype=np.intp)
 
@@ -203,14 +179,6 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
     Args:
         log_probabilities, lengths: As for ``text_loss``.
         share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import mink
-        >>> mink([[-1.0, -5.0, -2.0, -3.0]], share=0.5)
-        array([-4.])
     """
     return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(_share(share))
 
@@ -235,11 +203,6 @@ def minkpp(
         means: mu of each token, in the same shape.
         deviations: sigma of each token, in the same shape, at least 0.
         share: As for ``mink``.
-
-    Example:
-        >>> from estimators.audits.queries.text import minkpp
-        >>> minkpp([[-1.0, -5.0]], [[-2.0, -2.0]], [[1.0, 1.5]], share=0.5)
-        array([-2.])
     """
     tokens = _tokens(log_probabilities, lengths, "log_probabilities")
     mu = _beside(means, lengths, "means", tokens)
@@ -271,16 +234,8 @@ def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
         totals: The natural logarithm of each text's probability.
         texts: The text of each.
 
-    Returns:
-        a score a record, at most 0.
-
     Raises:
         InputError: a text is empty, a number is NaN or above 0; the error names the record.
-
-    Example:
-        >>> from estimators.audits.queries.text import byte_loss
-        >>> byte_loss([-6.0, -2.0], ["abc", "ab"])
-        array([-2., -1.])
     """
     sizes = np.array([len(each) for each in _encoded(texts)], dtype=np.intp)
     _require_tokens(sizes, "texts")
@@ -310,11 +265,6 @@ def reference_difference(
         reference: The same of the reference model; a record may have another number of tokens in it.
         reference_lengths: As ``lengths``, of the reference; the same lengths without it.
         total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
-
-    Example:
-        >>> from estimators.audits.queries.text import reference_difference
-        >>> reference_difference([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
-        array([1., 0.])
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
     if total:
@@ -332,18 +282,6 @@ def reference_ratio(
 
     The ratio of log-perplexities. A loss below 1e-12 counts as that, so where both models are certain of every token
     the ratio is 1. Cost and ties are those of ``reference_difference``.
-
-    Args:
-        log_probabilities, lengths: As for ``text_loss``.
-        reference, reference_lengths: As for ``reference_difference``.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.text import reference_ratio
-        >>> reference_ratio([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
-        array([-0.5, -1. ])
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
     return np.asarray(
@@ -369,13 +307,6 @@ def aggregate(
 
     Returns:
         the labels of the units, sorted, and a score for each.
-
-    Example:
-        >>> from estimators.audits.queries.text import aggregate
-        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"])
-        (array(['a', 'b'], dtype='<U1'), array([1.5, 0.5]))
-        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"], "max")[1]
-        array([2. , 0.5])
     """
     values, labels = query.numbers(scores, "scores"), query.labels_of(units, "units")
     query.require_length(labels, "units", len(values), "scores")

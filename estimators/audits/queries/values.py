@@ -38,12 +38,6 @@ def read_values(table: str, name: str, column: Any, size: int) -> Values:
 
     Raises:
         InputError: an infinite number, or a value that is no number, text or date.
-
-    Example:
-        >>> from estimators.audits.queries.values import read_values
-        >>> ages = read_values("members", "age", [31, None, 47], 3)
-        >>> ages.kind, ages.missing.tolist()
-        ('whole', [False, True, False])
     """
     if isinstance(column, np.ma.MaskedArray):
         column = column.tolist()  # None where masked
@@ -243,14 +237,7 @@ def spells_any(part: Values, kind: str) -> bool:
 
 
 def take_rows(column: Any, rows: NDArray[np.intp]) -> Any:
-    """Some values of a column, as they came.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.audits.queries.values import take_rows
-        >>> take_rows([31, None, "x"], np.array([0, 2]))
-        [31, 'x']
-    """
+    """Some values of a column, as they came."""
     if isinstance(getattr(column, "dtype", None), np.dtype):
         return np.asanyarray(column)[rows]
     items = column.to_pylist() if hasattr(column, "to_pylist") else list(column)

@@ -48,12 +48,6 @@ def hidden_features(features: ArrayLike, reference: ArrayLike | None = None) -> 
 
     Returns:
         a vector a record.
-
-    Example:
-        >>> from estimators.audits.queries.white_box import hidden_features
-        >>> hidden_features([[1.0, 5.0], [3.0, 5.0]], reference=[[0.0, 5.0], [4.0, 5.0]])
-        array([[-0.5,  0. ],
-               [ 0.5,  0. ]])
     """
     rows = _features(features, "features")
     if reference is None:
@@ -80,14 +74,6 @@ def hidden_distance(
         reference: Features of records that stand on neither side, at least two.
         labels: The class of each record; all are one class without it.
         reference_labels: The class of each record of the reference; every class of the records must be among them.
-
-    Returns:
-        a score a record, at most 0.
-
-    Example:
-        >>> from estimators.audits.queries.white_box import hidden_distance
-        >>> hidden_distance([[2.0], [6.0]], reference=[[1.0], [3.0]])
-        array([ 0., -4.])
     """
     rows = _features(features, "features")
     others = _reference(reference, rows)

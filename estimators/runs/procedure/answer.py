@@ -61,16 +61,6 @@ class ModelAdvantage:
         n_members: Its member records.
         n_nonmembers: Its nonmember records.
         estimate: Its advantage.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.runs.procedure import procedure_advantage
-        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
-        >>> model = np.repeat(["a", "b", "c", "d"], 100)
-        >>> result = procedure_advantage(Scores.of(members, nonmembers), np.tile(model, 2))
-        >>> result.models[0].label, result.models[0].n_members
-        ('a', 100)
     """
 
     label: str
@@ -94,16 +84,6 @@ class ProcedureVerdict:
         undecided_because: ``exposed``, if it would be a pass beside a severe exposure by one of the models; None else.
         cautions: That a pass was withheld for that, or stands because exposure was accepted.
         reach: Of a pass: whom it covers.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.runs.procedure import procedure_advantage
-        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
-        >>> model = np.repeat(["a", "b", "c", "d"], 100)
-        >>> result = procedure_advantage(Scores.of(members + 2, nonmembers), np.tile(model, 2))
-        >>> result.verdict(0.1, accept_simulated=True).decision.value
-        'fail'
     """
 
     threshold: float
@@ -158,16 +138,6 @@ class Procedure:
         groups: The fewest and the most values, or groups of values, of scores that are read whole; None if there are
             none.
         doubts: What is odd about the scores of single models, by some of which they cannot answer the question.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.runs.procedure import procedure_advantage
-        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
-        >>> model = np.repeat(["a", "b", "c", "d"], 100)
-        >>> result = procedure_advantage(Scores.of(members + 2, nonmembers), np.tile(model, 2))
-        >>> result.next_model.lower <= result.estimate.lower < result.value < result.next_model.upper
-        True
     """
 
     estimate: Estimate

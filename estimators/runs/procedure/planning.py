@@ -41,11 +41,6 @@ class ModelPlan:
         models: How many, each with its own records; None if no reasonable number is.
         records: Records of each model, of both sides together.
         sentence: The plan in plain words.
-
-    Example:
-        >>> from estimators.runs.procedure import plan_models
-        >>> plan_models(expected=0.2, max_advantage=0.1, spread=0.05, records=1000).models
-        8
     """
 
     models: int | None

@@ -100,17 +100,6 @@ class SequentialRun(State):
         cautions: What to know of the last batch: that it may have been there before; and of the upper end. No part of
             the state.
         accept_exposure: Whether the run may pass beside a severe exposure. No part of the state.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.runs.sequential import sequential_run
-        >>> rng = np.random.default_rng(0)
-        >>> run = sequential_run(max_advantage=0.1)
-        >>> while run.decision.value == "inconclusive":
-        ...     run = run.after(Scores.of(rng.normal(1, 1, 50), rng.normal(0, 1, 50)))
-        >>> run.decision.value, len(run.looks)
-        ('fail', 2)
     """
 
     cautions: tuple[Caution, ...] = ()

@@ -69,12 +69,6 @@ class Converted:
         at_least: What it must be at least, if the number is a lower end.
         at_most: What it is at most, if the number is an upper limit.
         source: Where the formulas are from.
-
-    Example:
-        >>> from estimators.theory import dp
-        >>> epsilon = next(row for row in dp.convert(advantage=0.2).rows if row.quantity == "epsilon")
-        >>> round(epsilon.at_least, 3), epsilon.at_most  # a lower end of epsilon, and no limit
-        (0.405, None)
     """
 
     quantity: str
@@ -95,12 +89,6 @@ class ConversionStatement:
         value: The number.
         baseline: The advantage of an attacker who always guesses the likelier side.
         rows: Every quantity, that of the number among them.
-
-    Example:
-        >>> from estimators.theory import dp
-        >>> result = dp.convert(epsilon=1.0)
-        >>> [(row.quantity, row.at_least, round(row.at_most, 3)) for row in result.rows if row.quantity != "epsilon"]
-        [('advantage', None, 0.462), ('eta', None, 0.231), ('mu', None, 1.232)]
     """
 
     sentence: str

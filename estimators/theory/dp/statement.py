@@ -46,12 +46,6 @@ class Keeping:
         delta: The delta that goes with ``epsilon``.
         epsilon: The largest epsilon that keeps the advantage.
         mu: The largest mu of Gaussian differential privacy that keeps it.
-
-    Example:
-        >>> from estimators.theory import dp
-        >>> result = dp.assess(advantage=0.1)
-        >>> round(result.keeping.epsilon, 4), round(result.keeping.mu, 4)
-        (0.2007, 0.2513)
     """
 
     advantage: float
@@ -124,16 +118,6 @@ class DpStatement:
         roc: The largest TPR at each FPR; None without a promise.
         curve: All (epsilon, delta) of a promise that has many, otherwise None.
         keeping: The promise that keeps an advantage, if one was to be kept.
-
-    Example:
-        >>> from estimators.theory import dp
-        >>> result = dp.assess(dp.ApproximateDp(1.0), false_positive_rates=(0.01,))
-        >>> for bound in result.bounds:
-        ...     if bound.quantity == "tpr_at_fpr_0.01":
-        ...         print(bound.name, round(bound.value, 4), bound.proven)
-        envelope 0.0272 True
-        mip_theorem_8 0.2411 False
-        mip_theorem_8_mended 0.4721 True
     """
 
     sentence: str

@@ -33,14 +33,6 @@ class MipFiniteStatement:
         says_in: The best attack: true where an output (column) makes it say "in" of a record (row), else it says "out".
         subsets: Number of training sets.
         outcomes: Number of outputs.
-
-    Example:
-        >>> from estimators.theory import mip
-        >>> result = mip.finite_eta([[0.9, 0.1], [0.1, 0.9]], records=2)
-        >>> result.subsets, result.outcomes, [round(float(eta), 3) for eta in result.per_record]
-        (2, 2, [0.4, 0.4])
-        >>> result.says_in.tolist()  # of record 0 the first output says "in", of record 1 the second
-        [[True, False], [False, True]]
     """
 
     records: int

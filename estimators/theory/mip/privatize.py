@@ -302,14 +302,6 @@ class PrivateFit:
         confidence: Probability that the certificate holds; None if eta rests on an estimate.
         method: How the scale was found.
         guarantee: What eta covers and what it assumes.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.theory import mip
-        >>> points = np.random.default_rng(0).normal(size=(50, 2))
-        >>> result = mip.privatize(lambda rows: rows.mean(axis=0), points, 0.2, seed=1, method=mip.Moment())
-        >>> result.certified, result.parameters.shape, result.deviation.shape
-        (False, (2,), (2,))
     """
 
     parameters: Floats

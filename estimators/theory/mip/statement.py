@@ -53,14 +53,6 @@ class MipStatement:
         bounds: The same side by side, as the noise of a coordinate over its spread.
         etas: Etas at which ``curve`` has scales.
         curve: The scale of every method at each of ``etas``.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.theory import mip
-        >>> rng = np.random.default_rng(0)
-        >>> result = mip.assess(mip.Fits.of(draws=rng.normal(size=(600, 2))), eta=0.2)
-        >>> result.method, result.noise.dimension, result.deviation.shape
-        ('draws', 2, (2,))
     """
 
     sentence: str

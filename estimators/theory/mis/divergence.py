@@ -47,12 +47,6 @@ class DivergenceStatement:
         shares: Shares of nonmembers of the curve.
         deltas: D_gamma at each of them.
         bounds: The truth, and the bounds on it.
-
-    Example:
-        >>> from estimators.theory import mis
-        >>> result = mis.assess_divergence([[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]], nonmember_share=0.5)
-        >>> round(result.delta, 3), result.says_member.tolist()
-        (0.5, [True, False, False])
     """
 
     sentence: str

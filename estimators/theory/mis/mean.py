@@ -126,12 +126,6 @@ class MeanStatement:
         target: The Delta that was to be kept, if one was.
         records: Least number of records that keeps it; None if none was to be kept, or no number is enough.
         bounds: The truth at ``n`` and the bounds on it.
-
-    Example:
-        >>> from estimators.theory import mis
-        >>> result = mis.assess_mean(dimension=2, sizes=[100, 10_000], delta=0.01)
-        >>> [round(delta, 4) for delta in result.deltas], result.records
-        ([0.0502, 0.005], 2501)
     """
 
     sentence: str

@@ -78,12 +78,6 @@ class MisStatement:
         records: Number of training records that keep a Delta, if one was to be kept.
         merges: What merging categories does, if that was wanted.
         bounds: Every bound of Delta at ``n``.
-
-    Example:
-        >>> from estimators.theory import mis
-        >>> result = mis.assess(mis.Distribution.of([0.5, 0.3, 0.2]), sizes=[100, 1000])
-        >>> [round(delta.upper, 3) for delta in result.deltas]
-        [0.054, 0.017]
     """
 
     sentence: str
@@ -240,14 +234,6 @@ class OverfittingStatement:
         threshold: The cut that gives the bound.
         cuts: What was counted at every cut.
         by_mean: What the mean of the training losses alone says (Proposition 10), if an ``alpha`` was given.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.theory import mis
-        >>> rng = np.random.default_rng(0)
-        >>> result = mis.assess_overfitting(rng.exponential(1, 500), rng.exponential(3, 500))
-        >>> 0.0 < result.threshold < 3.0, result.security.upper < 0.8
-        (True, True)
     """
 
     sentence: str

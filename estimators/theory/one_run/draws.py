@@ -26,11 +26,6 @@ class Draw(Enum):
         COIN: ``"coin"``: each record by a fair coin of its own.
         SPLIT: ``"split"``: the sides are a random split of one list of records.
         CHOSEN: ``"chosen"``: by date, by hand or otherwise; nothing is certified then.
-
-    Example:
-        >>> from estimators.theory.one_run import Draw
-        >>> Draw("coin") is Draw.COIN
-        True
     """
 
     COIN = "coin"

@@ -26,12 +26,13 @@ from estimators.theory.dp.promise import (
 from estimators.theory.one_run.betting import (
     all_refuted,
     bet_wins,
+    count_refutes,
     epsilon_refuted,
     forgiven_guesses,
     log_wealth,
+    mu_refuted,
     p_value,
 )
-from estimators.theory.one_run.counting import count_refutes, mu_refuted
 from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
 from estimators.theory.one_run.guesses import Guesses, Order, median
 from estimators.theory.shifts import gaussian_epsilon
@@ -105,13 +106,6 @@ class OneRun:
         cautions: What to know before using the numbers.
         bounds: What epsilon is at least after each of several runs, which hold together; empty of one run.
         coins_of_runs: The coins of each of several runs.
-
-    Example:
-        >>> from estimators import Counts
-        >>> from estimators.theory.one_run import one_run
-        >>> result = one_run(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), "coin", direction="high")
-        >>> round(result.epsilon.value, 3), result.decision
-        (0.575, None)
     """
 
     draw: Draw

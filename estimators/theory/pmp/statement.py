@@ -79,13 +79,6 @@ class ExponentialStatement:
         epsilons: The practical epsilon of each record, at most.
         successes: How often an attacker is right about each record, at most.
         bounds: Every bound side by side.
-
-    Example:
-        >>> from estimators.theory import pmp
-        >>> mechanism = pmp.Summed([[0, 1], [0, 1], [1, 0], [1, 0]], sensitivity=1.0)
-        >>> result = pmp.assess_exponential(mechanism, practical_epsilon=0.2)
-        >>> result.practical_epsilon <= 0.2 < result.epsilon, round(result.ratio, 2)
-        (True, 0.32)
     """
 
     sentence: str
@@ -211,12 +204,6 @@ class PmpFiniteStatement:
         grid: Epsilons of the curve.
         deltas: The least delta at each of ``grid``.
         bounds: Every bound side by side.
-
-    Example:
-        >>> from estimators.theory import pmp
-        >>> result = pmp.assess_finite([[0.9, 0.1], [0.1, 0.9]])  # two records, one of which was used
-        >>> round(result.practical_epsilon, 3), result.event.says, result.success
-        (2.197, 'member', 0.9)
     """
 
     sentence: str
@@ -316,14 +303,6 @@ class GaussianStatement:
         record_deltas: The delta with both training sets among these records.
         dp_deltas: DP's delta.
         bounds: Every bound side by side.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators.theory import pmp
-        >>> points = np.random.default_rng(0).normal(size=(20, 2))
-        >>> result = pmp.assess_gaussian(points, clip=1.0, epsilon=2.0, delta=1e-5)
-        >>> result.practical_epsilon < result.epsilon_on_records <= result.epsilon
-        True
     """
 
     sentence: str

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import MetricGiven
-from macekit.schemas.records import Number, PriorQuestion, Question, Share, absent, present
+from macekit.schemas.records import Number, PriorQuestion, Question, Share, about, absent, present
 from macekit.schemas.statements import CertifiedAnswer, IntervalAnswer, ProvenanceAnswer, WarningAnswer
 
 
@@ -62,13 +62,9 @@ class AttackRuleAnswer(TypedDict):
     """The rule that was judged, and what it made of these records."""
 
     kind: Literal["guesses", "threshold", "top", "quantile"]
-    side: Annotated[
-        Literal["above", "below"] | None, Field(description="which scores are accused; null for guesses")
-    ]
-    cut: Annotated[float | None, Field(description="the score from which on records are accused")]
-    chosen_before: Annotated[
-        bool, Field(description="whether nothing about the rule was read off these records")
-    ]
+    side: Annotated[Literal["above", "below"] | None, about("which scores are accused; null for guesses")]
+    cut: Annotated[float | None, about("the score from which on records are accused")]
+    chosen_before: Annotated[bool, about("whether nothing about the rule was read off these records")]
     members_accused: int
     nonmembers_accused: int
 
@@ -77,7 +73,7 @@ class AttackMetricAnswer(TypedDict):
     """A metric of this attack."""
 
     name: str
-    estimate: Annotated[float | None, Field(description="null where it is 0/0")]
+    estimate: Annotated[float | None, about("null where it is 0/0")]
     lower: float
     upper: float
     confidence: float
@@ -87,22 +83,18 @@ class AttackAnswer(TypedDict):
     """One attack's own advantage, and how far it is from that of the best attacker."""
 
     sentence: str
-    attack: Annotated[
-        IntervalAnswer, Field(description="the attack's own advantage; it may lie below the baseline")
-    ]
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    attack: Annotated[IntervalAnswer, about("the attack's own advantage; it may lie below the baseline")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     rule: AttackRuleAnswer
     true_positive_rate: IntervalAnswer
     false_positive_rate: IntervalAnswer
-    metrics: Annotated[list[AttackMetricAnswer], Field(description="of this attack, each interval by itself")]
-    optimum: Annotated[
-        CertifiedAnswer, Field(description="the advantage of the best attacker who reads the same")
-    ]
-    gap: Annotated[IntervalAnswer, Field(description="the optimum minus the attack's own advantage")]
+    metrics: Annotated[list[AttackMetricAnswer], about("of this attack, each interval by itself")]
+    optimum: Annotated[CertifiedAnswer, about("the advantage of the best attacker who reads the same")]
+    gap: Annotated[IntervalAnswer, about("the optimum minus the attack's own advantage")]
     share_of_optimum: Annotated[
         IntervalAnswer | None,
-        Field(
-            description="what the attack gains over the baseline, as a share of what the best attacker gains; null if "
+        about(
+            "what the attack gains over the baseline, as a share of what the best attacker gains; null if "
             "the records do not show that there is anything to gain"
         ),
     ]

@@ -23,11 +23,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
             answer["gap"]["upper"].number(),
             ("and at least ", answer["gap"]["lower"].number()),
         ),
-        model.Fact(
-            "Without any leak",
-            answer["baseline"].number(),
-            (BLIND, *at_prior(prior)),
-        ),
+        model.Fact("Without any leak", answer["baseline"].number(), (BLIND, *at_prior(prior))),
         *records(source),
         *worth(optimum["clusters"]),
     )

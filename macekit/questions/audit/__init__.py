@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import statements
-from macekit.schemas.records import Direction, PriorQuestion
+from macekit.schemas.records import Direction, PriorQuestion, about
 
 
 class AuditQuestion(PriorQuestion):
@@ -27,7 +27,7 @@ class AuditAnswer(TypedDict):
     baseline: float
     learned_score: Annotated[
         statements.LearnedScoreAnswer | None,
-        Field(description="vectors: the score that all of this speaks of; null otherwise"),
+        about("vectors: the score that all of this speaks of; null otherwise"),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

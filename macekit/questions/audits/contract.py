@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import answers, records, statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, QueryLimitsQuestion, TablesQuestion
-from macekit.schemas.records import Number
+from macekit.schemas.records import Number, about
 
 Cell = str | Number | bool | None  # typing keeps one of equal unions: all have this order
 
@@ -71,8 +71,8 @@ class ReleaseQuestion(TablesQuestion):
 
 CopiesJudged = Annotated[
     Literal["asked", "unasked", "accepted"] | None,
-    Field(
-        description="asked: max_copies_over_holdout limits them; unasked: what would be a pass is a fail if training "
+    about(
+        "asked: max_copies_over_holdout limits them; unasked: what would be a pass is a fail if training "
         "rows are shown to be copied; accepted: accept_copies lifts that; null: nothing is limited"
     ),
 ]
@@ -84,15 +84,13 @@ class RiskiestAnswer(TypedDict):
     sentence: str
     decision: Annotated[
         Literal["pass", "fail", "fail, or drift", "inconclusive", "not applicable"] | None,
-        Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
+        about("null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
-    limits: Annotated[
-        list[answers.RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")
-    ]
-    maximum: Annotated[statements.IntervalAnswer, Field(description="the advantage of the riskiest query")]
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    limits: Annotated[list[answers.RiskiestLimitAnswer] | None, about("null if nothing was limited")]
+    maximum: Annotated[statements.IntervalAnswer, about("the advantage of the riskiest query")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     ranking: list[answers.RankedAnswer]
     queries: list[answers.AskedQueryAnswer]
     exposures: list[answers.QueryExposureAnswer]
@@ -101,11 +99,10 @@ class RiskiestAnswer(TypedDict):
 class QueriesAnswer(RiskiestAnswer):
     """Every query that was asked, what tells the sides apart anyway, and the verdict."""
 
-    split: Annotated[answers.SplitAnswer | None, Field(description="null if it was not asked")]
-    control: Annotated[answers.ControlAnswer | None, Field(description="null if no column of it was named")]
+    split: Annotated[answers.SplitAnswer | None, about("null if it was not asked")]
+    control: Annotated[answers.ControlAnswer | None, about("null if no column of it was named")]
     groups: Annotated[
-        list[answers.GroupAnswer],
-        Field(description="by the first query of ranking; empty if no group was named"),
+        list[answers.GroupAnswer], about("by the first query of ranking; empty if no group was named")
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer
@@ -127,12 +124,10 @@ class ScoredQuestion(QueryLimitsQuestion):
 class ScoredAnswer(RiskiestAnswer):
     """Every query that was asked, the verdict, and the scores themselves where they were asked for."""
 
-    not_asked: Annotated[dict[str, str], Field(description="queries that were not asked, and why")]
+    not_asked: Annotated[dict[str, str], about("queries that were not asked, and why")]
     records: Annotated[
         dict[str, list[str | float | int | bool]] | None,
-        Field(
-            description="a column for each query, beside what is copied of the records; null unless asked for"
-        ),
+        about("a column for each query, beside what is copied of the records; null unless asked for"),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

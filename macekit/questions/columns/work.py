@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from macekit.call import Body, Call, Reply
 from macekit.decoding import preview as columns
-from macekit.decoding import rows_of
+from macekit.decoding import reader_of
 from macekit.decoding.roles import suggestion
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
@@ -27,7 +27,7 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
         "group": None if roles.group is None else names[roles.group],
         "truth": None if roles.truth is None else names[roles.truth],
         "ids": [names[at] for at in roles.ids],
-        "rows": rows_of(call, body),
+        "rows": reader_of(call).rows(call, body),
         "no_score": roles.reason if table_columns else None,
     }
     return reply_of(call, document)

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from macekit.schemas import records
 from macekit.schemas.answers import RiskiestLimitAnswer, SideBySideAnswer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Estimator, Name, Queried
+from macekit.schemas.records import about
 
 
 class CompareQuestion(records.Question):
@@ -51,5 +52,5 @@ class CompareAnswer(SideBySideAnswer):
 
     limits: Annotated[
         list[RiskiestLimitAnswer] | None,
-        Field(description="the limit on the riskiest query's advantage; null if nothing was limited"),
+        about("the limit on the riskiest query's advantage; null if nothing was limited"),
     ]

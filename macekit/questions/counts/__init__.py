@@ -6,9 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import records
-from macekit.schemas.statements import (
-    ColumnReadAnswer,
-)
+from macekit.schemas.statements import ColumnReadAnswer
 
 
 class CountsQuestion(records.SampleQuestion):

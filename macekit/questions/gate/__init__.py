@@ -15,6 +15,7 @@ from macekit.schemas.records import (
     Number,
     PriorQuestion,
     Share,
+    about,
     absent,
     present,
 )
@@ -152,34 +153,34 @@ class GateQuestion(PriorQuestion):
 class AnytimeAnswer(TypedDict):
     """How far a run of batches has come."""
 
-    looks: Annotated[int, Field(description="batches so far, after each of which one may have looked")]
-    n_members: Annotated[int, Field(description="member records of all batches")]
-    n_nonmembers: Annotated[int, Field(description="nonmember records of all batches")]
-    planned: Annotated[int, Field(description="records of both sides for which the ends are best")]
+    looks: Annotated[int, about("batches so far, after each of which one may have looked")]
+    n_members: Annotated[int, about("member records of all batches")]
+    n_nonmembers: Annotated[int, about("nonmember records of all batches")]
+    planned: Annotated[int, about("records of both sides for which the ends are best")]
 
 
 class GateAnswer(DecisionAnswer):
     """What a gate decides, and what stands beside it."""
 
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     exposure: Annotated[
         statements.ExposureAnswer | None,
-        Field(
-            description="looked for whatever the limits are; of vectors, in their learned score; null with anytime, "
+        about(
+            "looked for whatever the limits are; of vectors, in their learned score; null with anytime, "
             "because it would hold at one look only"
         ),
     ]
-    anytime: Annotated[AnytimeAnswer | None, Field(description="of a run of batches; null if there is none")]
+    anytime: Annotated[AnytimeAnswer | None, about("of a run of batches; null if there is none")]
     state: Annotated[
         dict[str, object] | None,
-        Field(
-            description="with anytime: what to give back with the next batch, as it is; a service that signs takes "
+        about(
+            "with anytime: what to give back with the next batch, as it is; a service that signs takes "
             "no other"
         ),
     ]
     clusters: Annotated[
         statements.ClustersAnswer | None,
-        Field(description="what the clusters cost the advantage; null where none were named"),
+        about("what the clusters cost the advantage; null where none were named"),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
+from macekit.schemas.records import about
 
 
 class MetricsQuestion(CellsQuestion):
@@ -34,10 +35,10 @@ class MetricsAnswer(TypedDict):
     metrics: list[statements.MetricAnswer]
     learned_score: Annotated[
         statements.LearnedScoreAnswer | None,
-        Field(description="vectors: the score that the metrics speak of; null otherwise"),
+        about("vectors: the score that the metrics speak of; null otherwise"),
     ]
     clusters: Annotated[
         statements.ClustersAnswer | None,
-        Field(description="what the clusters cost the advantage and accuracy; null where none were named"),
+        about("what the clusters cost the advantage and accuracy; null where none were named"),
     ]
     provenance: statements.ProvenanceAnswer

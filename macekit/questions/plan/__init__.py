@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import FORMER_LIMIT
-from macekit.schemas.records import Confidence, Prior, Question, Share, absent, present
+from macekit.schemas.records import Confidence, Prior, Question, Share, about, absent, present
 from macekit.schemas.statements import WarningAnswer
 
 
@@ -88,8 +88,6 @@ class PlanAnswer(TypedDict):
     records: int | None
     members: int | None
     nonmembers: int | None
-    models: Annotated[
-        int | None, Field(description="models to train, where the plan is about a training procedure")
-    ]
+    models: Annotated[int | None, about("models to train, where the plan is about a training procedure")]
     sentence: str
     warnings: list[WarningAnswer]

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.advantage import AdvantageQuestion
 from macekit.schemas import answers, statements
 from macekit.schemas.questions import MAX_GROUP_ADVANTAGE
-from macekit.schemas.records import Labels, LabelsOfSides
+from macekit.schemas.records import Labels, LabelsOfSides, about
 
 
 class ReportQuestion(AdvantageQuestion):
@@ -22,8 +22,8 @@ class RiskSummaryAnswer(TypedDict):
     """Individual risk over the score, without a line for each record."""
 
     sentence: str
-    baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
-    signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
+    baseline: Annotated[float, about("risk of every record if nothing leaks")]
+    signed_baseline: Annotated[float, about("the same, signed: 2 prior - 1")]
     mean: answers.MeanOfMixture
     flags: answers.FlagsAnswer
     guarantee: statements.GuaranteeAnswer
@@ -41,37 +41,37 @@ class ReportAnswer(TypedDict):
     result: answers.AdvantageAnswer
     band: Annotated[
         list[statements.OperatingPointAnswer],
-        Field(
-            description="true positive rates along the ROC: with the confidence asked for every limit holds, at these "
+        about(
+            "true positive rates along the ROC: with the confidence asked for every limit holds, at these "
             "rates and between them, where the lower limit is that of the rate before and the upper one that of the "
             "rate behind"
         ),
     ]
     rarest_fpr: Annotated[
         float | None,
-        Field(
-            description="the false positive rate below which so few nonmembers can show nothing at every rate at "
+        about(
+            "the false positive rate below which so few nonmembers can show nothing at every rate at "
             "once: lower limits of the band are 0 there; null without a band"
         ),
     ]
     precision: Annotated[
         list[statements.BestPrecisionAnswer],
-        Field(
-            description="how often the surest accusation is right, at the prior asked for: the best of the cuts that "
+        about(
+            "how often the surest accusation is right, at the prior asked for: the best of the cuts that "
             "accuse at least this share of members; each share has the confidence by itself. Empty without a band"
         ),
     ]
     distribution: answers.DistributionAnswer | None
     posterior: Annotated[
         list[answers.PosteriorCurveAnswer],
-        Field(description="by kernel densities and by slices, of one number a record; else empty"),
+        about("by kernel densities and by slices, of one number a record; else empty"),
     ]
     risk: RiskSummaryAnswer | None
     groups: list[answers.GroupAnswer]
     gate: Annotated[
         answers.DecisionAnswer | None,
-        Field(
-            description="with max_group_advantage: the decision over it and max_advantage together, as a gate makes "
+        about(
+            "with max_group_advantage: the decision over it and max_advantage together, as a gate makes "
             "it, and result.verdict is null; null without it"
         ),
     ]

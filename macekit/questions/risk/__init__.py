@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import answers, statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
-from macekit.schemas.records import SIDES_OR_COUNTS, Labels, LabelsOfSides, Targets
+from macekit.schemas.records import SIDES_OR_COUNTS, Labels, LabelsOfSides, Targets, about
 
 
 class RiskQuestion(CellsQuestion):
@@ -61,32 +61,28 @@ class RiskQuestion(CellsQuestion):
 class RecordsAnswer(answers.RiskColumns):
     """One entry for each record in every column; null where the sample has no records."""
 
-    index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
+    index: Annotated[list[int], about("place in the request: members first, or row of the table")]
     cell: list[int]
     paper_signed_risk: Annotated[
         list[float | None] | None,
-        Field(
-            description="signed risk as the paper states it, if estimator was sent; null in no cell of its own"
-        ),
+        about("signed risk as the paper states it, if estimator was sent; null in no cell of its own"),
     ]
-    paper_lower: Annotated[list[float] | None, Field(description="lower end of paper_signed_risk")]
+    paper_lower: Annotated[list[float] | None, about("lower end of paper_signed_risk")]
     paper_upper: list[float] | None
     paper_metric: Annotated[
-        list[float | None] | None,
-        Field(description="the metric asked for, as the paper states it; null where it is 0/0"),
+        list[float | None] | None, about("the metric asked for, as the paper states it; null where it is 0/0")
     ]
     paper_metric_lower: list[float | None] | None
     paper_metric_upper: list[float | None] | None
     learned_score: Annotated[
         list[float | None] | None,
-        Field(
-            description="vectors: the learned score of the record, from a learner that had not seen it; null "
+        about(
+            "vectors: the learned score of the record, from a learner that had not seen it; null "
             "otherwise. Scores of the two halves, told apart by learned_half, share no scale"
         ),
     ]
     learned_half: Annotated[
-        list[int] | None,
-        Field(description="vectors: which of learned_scores the record was scored by; 0 or 1"),
+        list[int] | None, about("vectors: which of learned_scores the record was scored by; 0 or 1")
     ]
 
 
@@ -94,18 +90,17 @@ class RiskAnswer(TypedDict):
     """The risk of each record, of each group, and the cells they came from."""
 
     sentence: str
-    baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
-    signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
+    baseline: Annotated[float, about("risk of every record if nothing leaks")]
+    signed_baseline: Annotated[float, about("the same, signed: 2 prior - 1")]
     mean: answers.MeanOfMixture
     flags: answers.FlagsAnswer
     guarantee: Annotated[
-        statements.GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
+        statements.GuaranteeAnswer, about("of lower and upper, for one record named in advance")
     ]
     simultaneous_guarantee: statements.GuaranteeAnswer
     metric_rule: answers.MetricRuleAnswer | None
     paper: Annotated[
-        answers.PaperRiskAnswer | None,
-        Field(description="how the paper's columns came about, if estimator was sent"),
+        answers.PaperRiskAnswer | None, about("how the paper's columns came about, if estimator was sent")
     ]
     learned_scores: answers.LearnedScores
     records: RecordsAnswer

@@ -58,5 +58,5 @@ ROWS = (
     ),
 )
 
-ANSWERS_FOR = {"gate": {"anytime": ("anytime",)}, "plan": {"models": ("spread", "records_per_model")}}
-"""Modules of this wing that answer an operation of the core, where one of these options is given."""
+ANSWERS_FOR = {"gate": ("anytime",), "plan": ("spread", "records_per_model")}
+"""Operations of the core that this wing answers (``for_core``), where one of these options is given."""

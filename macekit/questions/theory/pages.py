@@ -1,6 +1,6 @@
 """The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
-from estimators.python.dataclass import dataclass, replace
+from estimators.python.dataclass import replace
 from macekit.questions.theory.layout import PAPERS, Columns, Layout, Tile
 from macekit.reports import model
 from macekit.reports.charts import lines
@@ -393,27 +393,19 @@ def after_each(runs: model.AnswerPath) -> model.Section:
     return model.Section("runs", "After each run", (table,), (table,))
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What makes the report of one operation, and its pictures."""
-
-    content: model.Content
-    figures: model.Draw | None = None
-
-
 PAGES = {
-    "dp": Page(PROMISE.content, lines.promise),
-    "convert": Page(CONVERTED.content),
-    "mip": Page(NOISE.content, lines.noise),
-    "mip_finite": Page(FINITE.content),
-    "mis": Page(DISCRETE.content, lines.discrete),
-    "mis_divergence": Page(OUTPUT_LAWS.content, lines.divergence),
-    "mis_mean": Page(GAUSSIAN_MEAN.content, lines.mean),
-    "mis_overfitting": Page(OVERFITTING.content, lines.overfitting),
-    "pmp_exponential": Page(EXPONENTIAL.content),
-    "pmp_finite": Page(PRACTICAL_FINITE.content, lines.finite),
-    "pmp_gaussian": Page(GAUSSIAN.content, lines.gaussian),
-    "onerun": Page(of_one_run, lines.one_run),
-    "together": Page(content, lambda answer: (agreement(answer["rows"]),)),
+    "dp": model.Page(PROMISE.content, lines.promise),
+    "convert": model.Page(CONVERTED.content),
+    "mip": model.Page(NOISE.content, lines.noise),
+    "mip_finite": model.Page(FINITE.content),
+    "mis": model.Page(DISCRETE.content, lines.discrete),
+    "mis_divergence": model.Page(OUTPUT_LAWS.content, lines.divergence),
+    "mis_mean": model.Page(GAUSSIAN_MEAN.content, lines.mean),
+    "mis_overfitting": model.Page(OVERFITTING.content, lines.overfitting),
+    "pmp_exponential": model.Page(EXPONENTIAL.content),
+    "pmp_finite": model.Page(PRACTICAL_FINITE.content, lines.finite),
+    "pmp_gaussian": model.Page(GAUSSIAN.content, lines.gaussian),
+    "onerun": model.Page(of_one_run, lines.one_run),
+    "together": model.Page(content, lambda answer: (agreement(answer["rows"]),)),
 }
 """By the key of the operation."""

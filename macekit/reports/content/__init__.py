@@ -1,13 +1,14 @@
 """What a report says, from the answer's JSON alone: the ``page`` of an operation's room, shared pieces here.
 
-The page of an operation has ``content``, and ``figures`` where there is something to see; those of ``/v1/theory``
-share one (``PAGES`` there).
+The page of an operation has ``content``, and ``figures`` where there is something to see; a wing's operations may share
+one, its ``pages``.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, cast
 
 from macekit.call import HTML
@@ -41,8 +42,7 @@ def has_figures(operation: str) -> bool:
 def _page(operation: str) -> tuple[Content, Draw | None]:
     """What makes the report of an operation, and its pictures."""
     row = BY_NAME[operation]
-    if row.paper:
-        page = import_module("macekit.questions.theory.pages").PAGES[row.key]
-    else:
-        page = import_module(f"macekit.questions.{row.room}.page")
+    of_wing = f"macekit.questions.{row.wing}.pages"
+    shared = import_module(of_wing).PAGES if row.wing and find_spec(of_wing) else {}
+    page = shared.get(row.key) or import_module(f"macekit.questions.{row.room}.page")
     return cast("Content", page.content), getattr(page, "figures", None)

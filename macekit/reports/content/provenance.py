@@ -137,10 +137,7 @@ def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section
 
 
 def _section(
-    source: model.AnswerPath,
-    context: model.Context,
-    sources: model.AnswerPath,
-    again: Iterable[model.Block],
+    source: model.AnswerPath, context: model.Context, sources: model.AnswerPath, again: Iterable[model.Block]
 ) -> model.Section:
     blocks: list[model.Block] = [model.Table("Origin", ("", ""), tuple(origin(source, context)))]
     if (read := table(sources)) is not None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from macekit.reports.sarif import TEXTS
+from macekit.reports.pipeline import TEXTS
 from tests.app.cli.files import refused, typed
 from tests.app.cli.tables import CALM, RELEASE, SAID
 from tests.cases import each_case

@@ -41,7 +41,7 @@ REPLICA = """
 import sys
 sys.path.insert(0, {folder!r})
 from datetime import timedelta
-import app.store.chains as chains, app.store.database as database, app.store.jobs as jobs, app.workers.pool as pool
+import app.store.database as database, app.store.jobs as jobs, app.store.sharing as chains, app.workers.pool as pool
 chains.INTERVAL, database.BEAT, database.SELDOM, database.LONGEST = 0.2, 0.1, 0.3, 2.0
 jobs.LEASE = timedelta(seconds=1)
 pool.Pool.__init__.__defaults__ = ("waits:perform",)

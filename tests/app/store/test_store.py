@@ -14,9 +14,8 @@ import pytest
 
 from app.store.database import VERSIONS, Store, make_tables
 from app.store.jobs import LEASE
-from app.store.pace import PaceInStore
-from app.store.runs import RunsInStore
-from app.store.statements import MAKE_ROOM, TAKE_UP
+from app.store.rows import MAKE_ROOM, TAKE_UP
+from app.store.sharing import PaceInStore, RunsInStore
 from app.workers.shares import Shares
 from macekit.call import Step
 from macekit.problems import Problem

@@ -14,7 +14,7 @@ from estimators.density.kernel import LineDensities
 from estimators.density.space import densities_of
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import mcdiarmid_radius
-from estimators.optimum.null_level import null_of_cells
+from estimators.paper.advantage import null_of_cells
 from tests import oracles
 from tests.cases import each_case
 

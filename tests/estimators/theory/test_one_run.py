@@ -13,9 +13,7 @@ from estimators import Counts, Scores
 from estimators.errors import InputError, OptionError, OutOfRange, TooFewRecords
 from estimators.privacy.epsilon import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
-from estimators.theory.one_run import Draw, epsilon_over_runs, one_run, several_runs
-from estimators.theory.one_run.betting import all_refuted, bet_wins, epsilon_refuted
-from estimators.theory.one_run.counting import _possible, count_refutes, mu_refuted
+from estimators.theory.one_run import Draw, betting, epsilon_over_runs, one_run, several_runs
 from estimators.theory.one_run.draws import guesses_of
 from estimators.theory.one_run.guesses import Guesses, _right_at_both
 from estimators.theory.shifts import gaussian_epsilon
@@ -38,7 +36,7 @@ def canaries(seed, records, shift, split=False):
 
 def test_the_example_of_privacy_guard():
     # PrivacyGuard's documentation: 1,000 canaries, 800 guesses, 500 right: epsilon .839 at delta 1e-6
-    mu = mu_refuted(guessed(1000, 800, 500), 0.05)
+    mu = betting.mu_refuted(guessed(1000, 800, 500), 0.05)
 
     assert mu == pytest.approx(0.201, abs=5e-4)
     assert gaussian_epsilon(mu, 1e-6) == pytest.approx(0.839, abs=1e-3)
@@ -51,7 +49,7 @@ def test_a_bet_at_delta_0_passes_a_bound_with_a_chance_that_a_table_of_all_runs_
         right = np.cumsum(outcome)
         wrong = np.arange(1, 11) - right
         made = Guesses(10, wrong.astype(float), right.astype(float), NONE, np.zeros((0, 3)), np.zeros(0))
-        chance += q ** right[-1] * (1 - q) ** wrong[-1] * bet_wins(made, 0.5, 0.0, level)
+        chance += q ** right[-1] * (1 - q) ** wrong[-1] * betting.bet_wins(made, 0.5, 0.0, level)
 
     assert 0.0 < chance <= level
 
@@ -61,8 +59,8 @@ def test_delta_is_paid_for(delta):
     # with delta everything comes out at once: such a run is one in 1 / delta, and must stay within the level
     all_right = guessed(200, 200, 200)
 
-    assert not bet_wins(all_right, 1.0, delta, min(0.9 * delta, 0.05))
-    assert bet_wins(all_right, 1.0, 0.0, min(0.9 * delta, 0.05))
+    assert not betting.bet_wins(all_right, 1.0, delta, min(0.9 * delta, 0.05))
+    assert betting.bet_wins(all_right, 1.0, 0.0, min(0.9 * delta, 0.05))
 
 
 @pytest.mark.slow
@@ -74,14 +72,16 @@ def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
     strength = expit(np.abs(mu * x - mu * mu / 2))
     for right in range(30, 61):
         chance = (weight * binom.sf(right - 1, coins, strength)).sum() / weight.sum()
-        assert not count_refutes(guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance)
+        assert not betting.count_refutes(
+            guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance
+        )
 
 
 def test_guesses_of_one_kind_say_more():
     level = 1e-3
     curve = GaussianDp(0.5).envelope()
     guess = [partial(guessed, 1000, 100, alike=alike) for alike in (False, True)]
-    refuted = [next(k for k in range(101) if count_refutes(each(k), curve, level)) for each in guess]
+    refuted = [next(k for k in range(101) if betting.count_refutes(each(k), curve, level)) for each in guess]
 
     assert refuted[1] < refuted[0]
 
@@ -90,8 +90,8 @@ def test_no_privacy_loss_at_all_is_the_law_of_fair_coins():
     # at epsilon 0 the least mass that the inequality forces is that of a sum of coins or less, never more than theirs
     for right in range(11, 21):
         chance = sum(comb(20, k) for k in range(right, 21)) / 2**20
-        assert _possible(20, 20, right, 0, lambda tpr: tpr, chance)
-    assert not _possible(20, 20, 20, 0, lambda tpr: tpr, 0.5)
+        assert betting._possible(20, 20, right, 0, lambda tpr: tpr, chance)
+    assert not betting._possible(20, 20, 20, 0, lambda tpr: tpr, 0.5)
 
 
 @pytest.mark.slow
@@ -326,11 +326,11 @@ def test_how_many_are_guessed_hangs_on_their_number_alone():
 def test_a_promise_is_contradicted_only_where_the_bound_says_so_too():
     # more is forgiven at a smaller epsilon: .5 alone is refuted here, and 0 is not
     made = guessed(2000, 150, 150)
-    assert bet_wins(made, 0.5, 1e-4, 0.0125)
-    assert not bet_wins(made, 0.0, 1e-4, 0.0125)
+    assert betting.bet_wins(made, 0.5, 1e-4, 0.0125)
+    assert not betting.bet_wins(made, 0.0, 1e-4, 0.0125)
 
-    assert not all_refuted(made, 0.5, 1e-4, 0.0125)
-    assert epsilon_refuted(made, 1e-4, 0.0125) == 0.0
+    assert not betting.all_refuted(made, 0.5, 1e-4, 0.0125)
+    assert betting.epsilon_refuted(made, 1e-4, 0.0125) == 0.0
 
 
 def test_a_promise_beyond_all_floats_is_kept():
@@ -371,7 +371,7 @@ def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmemb
 def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
     every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(20))
-    of_one = [max(epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
+    of_one = [max(betting.epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
     ask = partial(one_run, data, "split", None, 0.0, 0.9, direction="high")
     stated = [ask(seed=seed).epsilon.value for seed in range(20)]
 

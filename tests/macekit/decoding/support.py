@@ -17,7 +17,7 @@ import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
-from macekit.decoding import blocks, decode, format_of
+from macekit.decoding import blocks, decode, reader_of
 from macekit.decoding.body import DecodedBody
 from macekit.operation import TABLES
 from macekit.problems import Problem
@@ -46,7 +46,7 @@ def read(body: bytes, *asked: str, **query: Any) -> DecodedBody:
 
 def decode_tables(asked: Call, data: memoryview) -> DecodedBody:
     """What is read of a body that holds several tables."""
-    return format_of(asked).whole_tables(asked, data)
+    return reader_of(asked).whole_tables(asked, data)
 
 
 def refusal(body: bytes, *asked: str, **query: Any) -> Problem:

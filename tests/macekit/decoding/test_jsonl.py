@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from macekit.call import NDJSON, Body, Call
-from macekit.decoding import blocks, columns_of, jsonl, read_side
+from macekit.decoding import blocks, jsonl, reader_of
 from macekit.decoding import preview as columns
 from macekit.decoding.format import join_sides
 from macekit.problems import Problem
@@ -186,7 +186,7 @@ def test_the_head_tells_the_columns() -> None:
 def test_one_side_by_itself() -> None:
     asked = Call("advantage", NDJSON)
     sides = ([{"score": value} for value in values] for values in ([1, 2], [0.5, 3]))
-    parts = [read_side(asked, Body.of(lines(*side))) for side in sides]
+    parts = [reader_of(asked).side(asked, Body.of(lines(*side))) for side in sides]
 
     sample = join_sides(*parts, ("m.jsonl", "n.jsonl")).samples[""]
 
@@ -197,12 +197,12 @@ def test_one_side_by_itself() -> None:
 def test_a_whole_table_keeps_types_and_what_is_missing() -> None:
     rows = [{"age": 31, "city": "a", "x": 0.5}, {"age": None, "city": "b"}, {"city": None}]
 
-    table = columns_of(Call("synthetic", NDJSON), memoryview(lines(*rows)))
+    table = jsonl.FORMAT.whole_columns(Call("synthetic", NDJSON), memoryview(lines(*rows)))
 
     expected = {"age": [31, None, None], "city": ["a", "b", None], "x": [0.5, None, None]}
     assert {name: list(column) for name, column in table.items()} == expected
     with pytest.raises(Problem, match="holds a list or an object in row 1"):
-        columns_of(Call("synthetic", NDJSON), memoryview(lines({"x": 1}, {"x": [1]})))
+        jsonl.FORMAT.whole_columns(Call("synthetic", NDJSON), memoryview(lines({"x": 1}, {"x": [1]})))
 
 
 def test_blocks_are_refused_what_is_read_as_a_whole() -> None:

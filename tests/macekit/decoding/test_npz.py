@@ -12,7 +12,7 @@ import pytest
 
 from estimators.errors import DimensionMismatch
 from macekit.call import NPY, NPZ, Body, Call
-from macekit.decoding import blocks, read_side
+from macekit.decoding import blocks, reader_of
 from macekit.decoding import preview as columns
 from macekit.decoding.format import join_sides
 from macekit.operations import perform
@@ -103,7 +103,7 @@ def test_arrays_are_named_as_columns_are() -> None:
 
 def test_one_side_by_itself_and_arrays_of_theory() -> None:
     asked = Call("advantage", NPZ)
-    parts = [read_side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
+    parts = [reader_of(asked).side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
     sample = join_sides(*parts, ("m.npz", "n.npz")).samples[""]
     points = np.arange(12.0).reshape(6, 2)
     options = {"clip": "1", "sigma": "0.5", "delta": "1e-3"}

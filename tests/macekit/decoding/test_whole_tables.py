@@ -15,7 +15,7 @@ import pytest
 
 from estimators.audits.queries import encode
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
-from macekit.decoding import columns_of
+from macekit.decoding import reader_of
 from macekit.decoding.whole_tables import require_tables
 from macekit.problems import Problem
 from tests.cases import each_case
@@ -91,7 +91,7 @@ def test_a_body_of_three_tables_is_the_same_points_in_every_format(media_type: s
 def test_what_a_column_of_csv_spells(texts: list[str], values: list[Any]) -> None:
     body = "name\n" + "".join(f'"{text}"\n' for text in texts)
 
-    column = columns_of(Call("synthetic", CSV), memoryview(body.encode()))["name"]
+    column = reader_of(call := Call("synthetic", CSV)).whole_columns(call, memoryview(body.encode()))["name"]
 
     assert repr(list(column) if isinstance(column, list) else column.tolist()) == repr(values)
 
@@ -113,7 +113,7 @@ MOMENTS = pa.array([datetime(2024, 1, 2, 3), None], pa.timestamp("s", "Europe/Be
 def test_types_are_kept_and_missing_values_too(media_type: str, column: pa.Array, values: Any) -> None:
     body = written(pa.table({"x": column}), media_type)
 
-    found = columns_of(Call("synthetic", media_type), memoryview(body))
+    found = reader_of(call := Call("synthetic", media_type)).whole_columns(call, memoryview(body))
 
     np.testing.assert_array_equal(np.asarray(found["x"]), np.asarray(values))
 
@@ -143,12 +143,12 @@ def test_a_body_that_cannot_be_parted_into_tables_is_refused(media_type: str, bo
 def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
     nested = written(pa.table({"x": pa.array([[1], [2]])}), PARQUET)
     with pytest.raises(Problem, match="column 0 holds nested values"):
-        columns_of(Call("synthetic", PARQUET), memoryview(nested))
+        reader_of(call := Call("synthetic", PARQUET)).whole_columns(call, memoryview(nested))
     runs = pa.table({"x": pc.run_end_encode(pa.array([1, 1]))})
     with pytest.raises(Problem, match=r"run-end encoded values .decode them"):
-        columns_of(Call("synthetic", ARROW), memoryview(written(runs, ARROW)))
+        reader_of(call := Call("synthetic", ARROW)).whole_columns(call, memoryview(written(runs, ARROW)))
     with pytest.raises(Problem, match="a table is needed"):
-        columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
+        reader_of(call := Call("synthetic", NPY)).whole_columns(call, memoryview(b"\x93NUMPY"))
     with pytest.raises(Problem, match="synthetic: is required and missing"):
         require_tables("synthetic", {"train": {}, "holdout": {}})
 
@@ -161,4 +161,4 @@ def test_a_column_whose_offsets_lead_out_of_it_ends_no_process(media_type: str) 
     damaged = body.replace(offsets, struct.pack("<4i", 0, 4, 2**30, 12))
 
     with pytest.raises(Problem, match="damaged on the way"):
-        columns_of(Call("synthetic", media_type), memoryview(damaged))
+        reader_of(call := Call("synthetic", media_type)).whole_columns(call, memoryview(damaged))

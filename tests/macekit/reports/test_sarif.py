@@ -11,7 +11,7 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 
 from macekit.reports.files import together
-from macekit.reports.sarif import TEXTS, sarif
+from macekit.reports.pipeline import TEXTS, sarif
 from tests.cases import each_case
 from tests.macekit.reports.test_pipeline import HOSTILE, MIXED, asked, hostile
 

@@ -9,7 +9,7 @@ import pytest
 
 import macekit
 from macekit.call import Call
-from macekit.engines import frame_rows as frame_clusters
+from macekit.engines import reading as frame_clusters
 from macekit.engines.frames import frame_of
 from tests.macekit.sources.conftest import Give
 from tests.macekit.sources.support import NAMES

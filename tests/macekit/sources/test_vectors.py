@@ -19,8 +19,8 @@ from estimators.adversary.pilot import PilotDraw
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_grid
 from macekit.call import Call
-from macekit.engines.frame_rows import FrameVectors
 from macekit.engines.frames import frame_of
+from macekit.engines.reading import FrameVectors
 from macekit.questions.counts import work as counts
 from macekit.sources import reading, vectors
 from tests.app.cli.files import answered

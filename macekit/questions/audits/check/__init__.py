@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import TableRequired
 from macekit.schemas.answers import ControlAnswer, SplitAnswer
 from macekit.schemas.questions import Name, TablesQuestion
+from macekit.schemas.records import about
 from macekit.schemas.statements import ProvenanceAnswer, WarningAnswer
 
 
@@ -36,17 +37,15 @@ class MatchAnswer(TypedDict):
     """Rows of both sides that are alike, as many of either: a heuristic."""
 
     sentence: str
-    train: Annotated[list[int], Field(description="places of the training rows that were kept")]
-    holdout: Annotated[list[int], Field(description="places of the hold-out rows that were kept")]
-    split: Annotated[
-        SplitAnswer | None, Field(description="the kept rows, checked again; null if they are fewer than 8")
-    ]
+    train: Annotated[list[int], about("places of the training rows that were kept")]
+    holdout: Annotated[list[int], about("places of the hold-out rows that were kept")]
+    split: Annotated[SplitAnswer | None, about("the kept rows, checked again; null if they are fewer than 8")]
 
 
 class CheckAnswer(SplitAnswer):
     """Whether two sides differ without any model."""
 
-    control: Annotated[ControlAnswer | None, Field(description="null if no column of it was named")]
-    match: Annotated[MatchAnswer | None, Field(description="null if it was not asked for")]
+    control: Annotated[ControlAnswer | None, about("null if no column of it was named")]
+    match: Annotated[MatchAnswer | None, about("null if it was not asked for")]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas.answers import SideBySideAnswer
 from macekit.schemas.questions import Name, ReleasesQuestion
+from macekit.schemas.records import about
 from macekit.schemas.statements import HOLDS_UP_TO, DecisionWord, UndecidedBecause
 
 
@@ -26,10 +27,10 @@ class ReleaseAnswer(TypedDict):
     """One release: what stands behind its place."""
 
     name: str
-    query: Annotated[str, Field(description="the query with the largest estimated advantage")]
+    query: Annotated[str, about("the query with the largest estimated advantage")]
     decision: Annotated[
         DecisionWord | None,
-        Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
+        about("whether it keeps the limit; all decisions hold together; null without a limit"),
     ]
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     undecided_because: UndecidedBecause
@@ -38,6 +39,6 @@ class ReleaseAnswer(TypedDict):
 class CompareReleasesAnswer(SideBySideAnswer):
     """Releases by the advantage of their riskiest query, and the differences from one of them."""
 
-    releases: Annotated[list[ReleaseAnswer], Field(description="in the order of the ranking")]
-    against: Annotated[str, Field(description="the release that is subtracted from every other")]
+    releases: Annotated[list[ReleaseAnswer], about("in the order of the ranking")]
+    against: Annotated[str, about("the release that is subtracted from every other")]
     max_advantage: float | None

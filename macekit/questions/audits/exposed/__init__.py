@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import records, statements
+from macekit.schemas.records import about
 
 
 class ExposedQuestion(records.SampleQuestion):
@@ -27,34 +28,32 @@ class ExposedQuestion(records.SampleQuestion):
 class ListAnswer(TypedDict):
     """One list: the members at or beyond a score."""
 
-    score: Annotated[float, Field(description="that of its last member")]
+    score: Annotated[float, about("that of its last member")]
     records: int
-    most_false: Annotated[int, Field(description="the most of them that score as a nonmember would")]
-    exposed: Annotated[int, Field(description="so many of them are exposed, at least")]
+    most_false: Annotated[int, about("the most of them that score as a nonmember would")]
+    exposed: Annotated[int, about("so many of them are exposed, at least")]
 
 
 class ExposedAnswer(TypedDict):
     """Lists of members, the most exposed first."""
 
     sentence: str
-    at_least: Annotated[int, Field(description="so many of the members are exposed, at least")]
+    at_least: Annotated[int, about("so many of the members are exposed, at least")]
     listed: Annotated[
         list[int],
-        Field(
-            description="places of the listed members, the most exposed first: in members, or rows of the table. The "
+        about(
+            "places of the listed members, the most exposed first: in members, or rows of the table. The "
             "table of all members is answered as CSV or Arrow"
         ),
     ]
     n_listed: int
-    most_false: Annotated[int, Field(description="the most of the listed that score as a nonmember would")]
+    most_false: Annotated[int, about("the most of the listed that score as a nonmember would")]
     max_false_share: float
-    direction: Annotated[
-        Literal["high", "low"], Field(description="the end of the scores that speaks for membership")
-    ]
+    direction: Annotated[Literal["high", "low"], about("the end of the scores that speaks for membership")]
     n_members: int
     n_nonmembers: int
     lists: Annotated[
-        list[ListAnswer], Field(description="some of all lists, from the shortest on; they all hold together")
+        list[ListAnswer], about("some of all lists, from the shortest on; they all hold together")
     ]
     guarantee: statements.GuaranteeAnswer
     confidence: float

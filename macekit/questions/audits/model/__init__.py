@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import QueriesAnswer, TableGiven, TableRequired
 from macekit.schemas.answers import StrengthAnswer
 from macekit.schemas.questions import LimitsQuestion, Name
+from macekit.schemas.records import about
 
 ModelQueryName = Literal[
     "loss",
@@ -74,7 +75,7 @@ class FitAnswer(TypedDict):
     """How well the model does on either side."""
 
     sentence: str
-    measure: Annotated[str, Field(description="accuracy, or of regressors root mean squared error")]
+    measure: Annotated[str, about("accuracy, or of regressors root mean squared error")]
     members: float
     nonmembers: float
 
@@ -83,8 +84,6 @@ class ModelAnswer(QueriesAnswer):
     """What a model's predictions give away: every query, how well it does, and the verdict."""
 
     fit: FitAnswer
-    outputs: Annotated[str, Field(description="probabilities, logits, predictions or labels")]
-    not_asked: Annotated[dict[str, str], Field(description="queries that were not asked, and why")]
-    strength: Annotated[
-        StrengthAnswer | None, Field(description="of the queries; null if it was not measured")
-    ]
+    outputs: Annotated[str, about("probabilities, logits, predictions or labels")]
+    not_asked: Annotated[dict[str, str], about("queries that were not asked, and why")]
+    strength: Annotated[StrengthAnswer | None, about("of the queries; null if it was not measured")]

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import CopiesJudged, QueryName, ReleaseQuestion, TableRequired
 from macekit.schemas import questions, statements
 from macekit.schemas.answers import RiskiestLimitAnswer, StepAnswer
+from macekit.schemas.records import about
 
 
 class ReleaseSizeQuestion(ReleaseQuestion):
@@ -40,12 +41,10 @@ class ReleaseStepAnswer(StepAnswer):
     size: int
     limits: Annotated[
         list[RiskiestLimitAnswer] | None,
-        Field(description="what is limited beside the advantage; null if nothing else is"),
+        about("what is limited beside the advantage; null if nothing else is"),
     ]
-    copies: Annotated[int, Field(description="training rows among these released rows, column for column")]
-    near_copies: Annotated[
-        int, Field(description="training rows that have a near copy among these released rows")
-    ]
+    copies: Annotated[int, about("training rows among these released rows, column for column")]
+    near_copies: Annotated[int, about("training rows that have a near copy among these released rows")]
 
 
 class ReleaseSizeAnswer(TypedDict):
@@ -54,19 +53,15 @@ class ReleaseSizeAnswer(TypedDict):
     sentence: str
     decision: Annotated[
         statements.DecisionWord | None,
-        Field(
-            description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
-        ),
+        about("pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"),
     ]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
-    largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
+    largest: Annotated[int | None, about("the largest size that keeps the limit")]
     max_advantage: float | None
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     steps: list[ReleaseStepAnswer]
-    rows: Annotated[
-        list[int], Field(description="places of the released rows that keep the limit; they, and no others")
-    ]
+    rows: Annotated[list[int], about("places of the released rows that keep the limit; they, and no others")]
     copies_judged: CopiesJudged
     n_synthetic: int
     n_reference: int

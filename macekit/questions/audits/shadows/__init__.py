@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
-from macekit.schemas.records import Labels, Number, Row
+from macekit.schemas.records import Labels, Number, Row, about
 
 Flags = list[bool] | list[Number]
 Scale = Literal["plain", "log", "logit"]
@@ -54,5 +54,5 @@ class ShadowsQuestion(ScoredQuestion):
 class ShadowsAnswer(ScoredAnswer):
     """What the signals of a model and of its shadows give away: every query, and the verdict."""
 
-    shadows: Annotated[int, Field(description="how many shadow models there are")]
+    shadows: Annotated[int, about("how many shadow models there are")]
     scale: Scale

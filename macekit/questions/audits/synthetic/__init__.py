@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.questions.audits.contract import CopiesJudged, QueriesAnswer, QueryName, ReleaseQuestion
 from macekit.schemas.questions import LimitsQuestion
+from macekit.schemas.records import about
 from macekit.schemas.statements import IntervalAnswer
 
 
@@ -35,8 +36,8 @@ class ComparedColumnAnswer(TypedDict):
     name: str
     precision: Annotated[
         str | None,
-        Field(
-            description="that of the table with fewer digits, such as float32 or 4 decimals; null if values are "
+        about(
+            "that of the table with fewer digits, such as float32 or 4 decimals; null if values are "
             "compared as they are"
         ),
     ]

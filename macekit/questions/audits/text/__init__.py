@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
 from macekit.schemas.questions import Name
-from macekit.schemas.records import Number
+from macekit.schemas.records import Number, about
 
 TextGiven = Annotated[list[Number | None], Field(min_length=1)] | dict[str, Any]
 Layout = Literal["mace", "prompt_logprobs", "completions", "chat", "lm_eval"]
@@ -53,6 +53,6 @@ class TextQuestion(ScoredQuestion):
 class TextAnswer(ScoredAnswer):
     """What a language model's log-probabilities give away: every query that was asked of texts, and the verdict."""
 
-    texts: Annotated[int, Field(description="how many texts were scored")]
-    tokens: Annotated[int, Field(description="how many log-probabilities of tokens were read")]
-    layout: Annotated[str, Field(description="how they were written")]
+    texts: Annotated[int, about("how many texts were scored")]
+    tokens: Annotated[int, about("how many log-probabilities of tokens were read")]
+    layout: Annotated[str, about("how they were written")]

@@ -12,7 +12,7 @@ from estimators.audits.queries import TEXT
 from estimators.audits.queries.text import aggregate
 from estimators.statement import Caution
 from macekit.call import FORM_DATA, JSON, Body, Call, Reply
-from macekit.decoding import texts
+from macekit.decoding import reader_of
 from macekit.decoding.body import DecodedBody, table_options
 from macekit.decoding.body import options as query_options
 from macekit.decoding.columns import Labels
@@ -46,7 +46,7 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     if call.media_type in (JSON, FORM_DATA):
         return None
     body_of_query = DecodedBody(options=query_options(call), textual=True).with_options(options)
-    return _answer(call, body_of_query, texts(call, body))
+    return _answer(call, body_of_query, reader_of(call).texts(call, body))
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

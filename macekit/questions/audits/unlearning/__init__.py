@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import TableGiven, TableRequired
 from macekit.schemas import statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
-from macekit.schemas.records import ConfidenceOfOne, Question, Seed
+from macekit.schemas.records import ConfidenceOfOne, Question, Seed, about
 
 LEAST_LIMIT = Field(description="no records of these sizes pass a smaller limit")
 
@@ -53,9 +53,9 @@ class UnlearningQuestion(Question):
 class CutExcessAnswer(statements.IntervalAnswer):
     """How much more often forgotten than never-seen records lie above a cut, minus the same by the retrained model."""
 
-    above: Annotated[float, Field(description="about the share of never-seen records above it")]
-    cut: Annotated[float, Field(description="of the score; other never-seen records have set it")]
-    retrained_cut: Annotated[float, Field(description="of the retrained model's score")]
+    above: Annotated[float, about("about the share of never-seen records above it")]
+    cut: Annotated[float, about("of the score; other never-seen records have set it")]
+    retrained_cut: Annotated[float, about("of the retrained model's score")]
 
 
 class UnlearningAnswer(TypedDict):
@@ -64,47 +64,36 @@ class UnlearningAnswer(TypedDict):
     sentence: str
     residual: Annotated[
         statements.CertifiedAnswer,
-        Field(
-            description="the advantage of telling forgotten (members) from never-seen records (nonmembers)"
-        ),
+        about("the advantage of telling forgotten (members) from never-seen records (nonmembers)"),
     ]
     leans: Annotated[
-        Literal["above", "below"],
-        Field(description="on which side of never-seen records most forgotten ones are seen"),
+        Literal["above", "below"], about("on which side of never-seen records most forgotten ones are seen")
     ]
     least_limit: Annotated[float, LEAST_LIMIT]
     records_to_pass: Annotated[
         int | None,
-        Field(
-            description="records of both sides, approximately, of which most samples keep the limit on the residual "
+        about(
+            "records of both sides, approximately, of which most samples keep the limit on the residual "
             "advantage if nothing is left; null without one, and if in practice no number does"
         ),
     ]
     excess: Annotated[
         statements.IntervalAnswer | None,
-        Field(
-            description="the largest difference from the retrained model, of either sign; null without its scores"
-        ),
+        about("the largest difference from the retrained model, of either sign; null without its scores"),
     ]
     excess_least_limit: Annotated[float | None, LEAST_LIMIT]
-    cuts: Annotated[
-        list[CutExcessAnswer], Field(description="the excess at each cut; these intervals hold together")
-    ]
+    cuts: Annotated[list[CutExcessAnswer], about("the excess at each cut; these intervals hold together")]
     remaining_share: Annotated[
         statements.IntervalAnswer | None,
-        Field(
-            description="0 where nothing is left at a cut, 1 where nothing was forgotten, below 0 where too much was; "
+        about(
+            "0 where nothing is left at a cut, 1 where nothing was forgotten, below 0 where too much was; "
             "null without retained records, and where no cut is shown to tell them apart"
         ),
     ]
-    remaining_cut: Annotated[
-        float | None, Field(description="that cut of the score; other records have set it")
-    ]
+    remaining_cut: Annotated[float | None, about("that cut of the score; other records have set it")]
     verdict: Annotated[
         statements.VerdictAnswer | None,
-        Field(
-            description="on the excess if there is one, else on the residual advantage; null without a limit"
-        ),
+        about("on the excess if there is one, else on the residual advantage; null without a limit"),
     ]
     n_retained: int
     warnings: list[statements.WarningAnswer]

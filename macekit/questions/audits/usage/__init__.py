@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import TableRequired
 from macekit.schemas import records, statements
 from macekit.schemas.questions import Name
+from macekit.schemas.records import about
 
 
 class UsageQuestion(records.Question):
@@ -63,38 +64,32 @@ class ColumnWeight(TypedDict):
     """What a column counts in a combination of several."""
 
     column: str
-    weight: Annotated[float, Field(description="positive where high scores speak for use; on normal ranks")]
+    weight: Annotated[float, about("positive where high scores speak for use; on normal ranks")]
 
 
 class UsageAnswer(TypedDict):
     """How large a share of the candidates was trained on."""
 
     sentence: str
-    decision: Annotated[
-        statements.DecisionWord | None, Field(description="against max_share; null if it was not given")
-    ]
+    decision: Annotated[statements.DecisionWord | None, about("against max_share; null if it was not given")]
     covers: Annotated[list[str], statements.COVERS]
     max_share: float | None
     share: Annotated[
         statements.IntervalAnswer,
-        Field(description="if members score alike wherever they stand; there is no point estimate"),
+        about("if members score alike wherever they stand; there is no point estimate"),
     ]
     is_mixture: Annotated[
         bool,
-        Field(
-            description="whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"
+        about(
+            "whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"
         ),
     ]
-    lower_whatever: Annotated[float, Field(description="the share is at least this, however members score")]
-    none_used: Annotated[float, Field(description="p-value of: none of them was used")]
-    all_used: Annotated[float, Field(description="p-value of: all of them were used")]
-    score: Annotated[str, Field(description="the column that was read, or those that were combined")]
-    weights: Annotated[
-        list[ColumnWeight], Field(description="of a combination; empty if one column was read")
-    ]
-    direction: Annotated[
-        Literal["high", "low"], Field(description="the end of the scores that speaks for use")
-    ]
+    lower_whatever: Annotated[float, about("the share is at least this, however members score")]
+    none_used: Annotated[float, about("p-value of: none of them was used")]
+    all_used: Annotated[float, about("p-value of: all of them were used")]
+    score: Annotated[str, about("the column that was read, or those that were combined")]
+    weights: Annotated[list[ColumnWeight], about("of a combination; empty if one column was read")]
+    direction: Annotated[Literal["high", "low"], about("the end of the scores that speaks for use")]
     n_members: int
     n_nonmembers: int
     n_candidates: int

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.runs.series import SeriesStepAnswer
 from macekit.schemas import records, statements
 from macekit.schemas.questions import ReleasesQuestion
+from macekit.schemas.records import about
 
 
 class FrontierQuestion(ReleasesQuestion):
@@ -50,17 +51,14 @@ class FrontierAnswer(TypedDict):
 
     sentence: str
     decision: Annotated[
-        statements.DecisionWord,
-        Field(description="pass: best may go out; fail: all are shown to exceed the limit"),
+        statements.DecisionWord, about("pass: best may go out; fail: all are shown to exceed the limit")
     ]
     covers: Annotated[list[str], statements.COVERS]
-    best: Annotated[
-        str | None, Field(description="the most useful that is shown to keep the limit; null: none")
-    ]
-    n_pass: Annotated[int, Field(description="candidates that are shown to keep the limit")]
+    best: Annotated[str | None, about("the most useful that is shown to keep the limit; null: none")]
+    n_pass: Annotated[int, about("candidates that are shown to keep the limit")]
     n_candidates: int
     max_advantage: float
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
-    steps: Annotated[list[CandidateAnswer], Field(description="every candidate, in their order")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
+    steps: Annotated[list[CandidateAnswer], about("every candidate, in their order")]
     warnings: list[statements.WarningAnswer]
     provenance: list[statements.ProvenanceAnswer]

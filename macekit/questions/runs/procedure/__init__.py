@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import records, statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, FORMER_LIMIT
+from macekit.schemas.records import about
 
 
 class ProcedureQuestion(records.PriorQuestion):
@@ -53,18 +54,16 @@ class ProcedureVerdictAnswer(TypedDict):
 
     threshold: float
     decision: statements.DecisionWord
-    rests_on: Annotated[
-        Literal["any_variation", "advantage"], Field(description="the limits of the mean that decided")
-    ]
+    rests_on: Annotated[Literal["any_variation", "advantage"], about("the limits of the mean that decided")]
     reason: str
     models_needed: Annotated[
         int | None,
-        Field(
-            description="models in all, each with as many records, that would settle an open decision; null if it is "
+        about(
+            "models in all, each with as many records, that would settle an open decision; null if it is "
             "settled, or if more models alone are not expected to settle it"
         ),
     ]
-    records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
+    records_needed: Annotated[int | None, about("likewise records of these same models, in all")]
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
@@ -74,25 +73,25 @@ class ProcedureAnswer(TypedDict):
     """What a training procedure gives away."""
 
     sentence: str
-    advantage: Annotated[statements.IntervalAnswer, Field(description="the mean advantage over trainings")]
+    advantage: Annotated[statements.IntervalAnswer, about("the mean advantage over trainings")]
     next_model: Annotated[
-        statements.IntervalAnswer, Field(description="between these ends lies the advantage of one new model")
+        statements.IntervalAnswer, about("between these ends lies the advantage of one new model")
     ]
     any_variation: Annotated[
         statements.IntervalAnswer,
-        Field(description="the mean likewise, proven however trainings vary; wide with few models"),
+        about("the mean likewise, proven however trainings vary; wide with few models"),
     ]
     spread: Annotated[
         statements.IntervalAnswer,
-        Field(
-            description="standard deviation of the advantage between trainings, beyond what the choice of records makes"
+        about(
+            "standard deviation of the advantage between trainings, beyond what the choice of records makes"
         ),
     ]
     records_cannot: Annotated[
         statements.IntervalAnswer,
-        Field(description="share of the variance that more records of the same models cannot remove"),
+        about("share of the variance that more records of the same models cannot remove"),
     ]
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     verdict: ProcedureVerdictAnswer | None
     models: list[ModelAdvantageAnswer]
     warnings: list[statements.WarningAnswer]

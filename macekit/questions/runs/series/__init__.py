@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from macekit.schemas import records, statements
 from macekit.schemas.answers import StepAnswer
 from macekit.schemas.questions import ReleasesQuestion
+from macekit.schemas.records import about
 
 
 class SeriesQuestion(ReleasesQuestion):
@@ -55,9 +56,7 @@ class SeriesStepAnswer(StepAnswer):
 
     name: str
     clusters: statements.OfClusters
-    records_needed: Annotated[
-        int | None, Field(description="records of both sides that would settle an open decision")
-    ]
+    records_needed: Annotated[int | None, about("records of both sides that would settle an open decision")]
 
 
 class SeriesAnswer(TypedDict):
@@ -66,18 +65,16 @@ class SeriesAnswer(TypedDict):
     sentence: str
     decision: Annotated[
         statements.DecisionWord | None,
-        Field(
-            description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
-        ),
+        about("pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"),
     ]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
     last_passed: Annotated[
-        str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
+        str | None, about("up to here, itself included, every step is shown to keep the limit")
     ]
-    first_failed: Annotated[str | None, Field(description="the first step that is shown to exceed the limit")]
+    first_failed: Annotated[str | None, about("the first step that is shown to exceed the limit")]
     max_advantage: float | None
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     steps: list[SeriesStepAnswer]
     warnings: list[statements.WarningAnswer]
     provenance: list[statements.ProvenanceAnswer]

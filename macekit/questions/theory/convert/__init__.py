@@ -7,7 +7,7 @@ from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import COINS, Adjacency, Inclusion
-from macekit.schemas.records import Question, Share, absent, present
+from macekit.schemas.records import Question, Share, about, absent, present
 from macekit.schemas.statements import OriginAnswer, WarningAnswer
 
 NUMBERS = ("advantage", "eta", "epsilon", "mu")
@@ -54,19 +54,19 @@ class ConvertQuestion(Question):
 class ConvertedAnswer(TypedDict):
     """One quantity beside the number."""
 
-    quantity: Annotated[str, Field(description="stable")]
+    quantity: Annotated[str, about("stable")]
     says: str
     at_least: Annotated[
         float | None,
-        Field(
-            description="what it must be at least if the number is a lower end, as one that was measured; of epsilon "
+        about(
+            "what it must be at least if the number is a lower end, as one that was measured; of epsilon "
             "and mu no guarantee, but the smallest promise that agrees; null: nothing follows"
         ),
     ]
     at_most: Annotated[
         float | None,
-        Field(
-            description="what it is guaranteed not to exceed if the number is an upper limit, as a promise is; null: "
+        about(
+            "what it is guaranteed not to exceed if the number is an upper limit, as a promise is; null: "
             "nothing follows"
         ),
     ]
@@ -77,9 +77,9 @@ class ConvertAnswer(TypedDict):
     """The number in every unit, read both ways."""
 
     sentence: str
-    quantity: Annotated[Literal["advantage", "eta", "epsilon", "mu"], Field(description="what the number is")]
-    value: Annotated[float, Field(description="the number")]
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    quantity: Annotated[Literal["advantage", "eta", "epsilon", "mu"], about("what the number is")]
+    value: Annotated[float, about("the number")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     rows: list[ConvertedAnswer]
     warnings: list[WarningAnswer]
     provenance: OriginAnswer

@@ -6,20 +6,20 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Number, Question, Share, absent, present
+from macekit.schemas.records import Number, Question, Share, about, absent, present
 from macekit.schemas.statements import BoundAnswer, OriginAnswer, WarningAnswer
 
 Adjacency = Annotated[
     Literal["replace", "add_remove"] | None,
-    Field(
-        description="which training sets the promise compares: replace: one record is replaced by another; "
+    about(
+        "which training sets the promise compares: replace: one record is replaced by another; "
         "add_remove: with and without one record, as in most accountants; without it, the one that inclusion needs"
     ),
 ]
 Inclusion = Annotated[
     Literal["fixed_number", "independent"],
-    Field(
-        description="how records became members: fixed_number: a fixed number is drawn at random, as in the papers; "
+    about(
+        "how records became members: fixed_number: a fixed number is drawn at random, as in the papers; "
         "independent: each one independently of the others, as with canaries"
     ),
 ]
@@ -142,7 +142,7 @@ class TradeAnswer(TypedDict):
 class StatedAnswer(TypedDict):
     """A promise as epsilon and delta."""
 
-    epsilon: Annotated[float | None, Field(description="null if infinite")]
+    epsilon: Annotated[float | None, about("null if infinite")]
     delta: float
     says: str
 
@@ -151,23 +151,21 @@ class KeepingAnswer(TypedDict):
     """The largest promise that keeps an advantage; null where none does."""
 
     advantage: float
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
-    epsilon: Annotated[float | None, Field(description="largest epsilon that keeps it, at delta")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
+    epsilon: Annotated[float | None, about("largest epsilon that keeps it, at delta")]
     delta: float
-    mu: Annotated[float | None, Field(description="largest mu that keeps it")]
+    mu: Annotated[float | None, about("largest mu that keeps it")]
 
 
 class DpAnswer(TypedDict):
     """Everything the promise bounds, side by side."""
 
     sentence: str
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     stated: list[StatedAnswer]
     bounds: list[BoundAnswer]
     roc: EnvelopeAnswer | None
-    curve: Annotated[
-        TradeAnswer | None, Field(description="the deltas a promise implies, where it has a curve")
-    ]
+    curve: Annotated[TradeAnswer | None, about("the deltas a promise implies, where it has a curve")]
     keeping: KeepingAnswer | None
     warnings: list[WarningAnswer]
     provenance: OriginAnswer

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Confidence, Labels, Number, Question, Row, present
+from macekit.schemas.records import Confidence, Labels, Number, Question, Row, about, present
 from macekit.schemas.statements import BoundAnswer, GuaranteeAnswer, OriginAnswer, WarningAnswer
 
 Parameters = Annotated[list[Number] | list[Row], Field(min_length=1)]
@@ -88,29 +88,26 @@ class NoiseAnswer(TypedDict):
 
     kind: Literal["gaussian", "laplace"]
     norm: Literal["moment", "euclid", "max", "one"]
-    scale: Annotated[float | None, Field(description="null if there are too few rows to certify a scale")]
+    scale: Annotated[float | None, about("null if there are too few rows to certify a scale")]
     dimension: int
-    spread: Annotated[list[float], Field(description="of each coordinate: the unit of its noise")]
-    deviation: Annotated[
-        list[float] | None, Field(description="root mean square of the noise in each coordinate")
-    ]
+    spread: Annotated[list[float], about("of each coordinate: the unit of its noise")]
+    deviation: Annotated[list[float] | None, about("root mean square of the noise in each coordinate")]
     grid: Annotated[
         list[float] | None,
-        Field(description="round each noisy coordinate to a multiple of this; 0 where it has no noise"),
+        about("round each noisy coordinate to a multiple of this; 0 where it has no noise"),
     ]
 
 
 class CalibrationAnswer(TypedDict):
     """One way to find the scale."""
 
-    name: Annotated[str, Field(description="stable")]
+    name: Annotated[str, about("stable")]
     noise: str
     scale: float | None
     deviation: Annotated[
-        float | None,
-        Field(description="root mean square of the noise of a coordinate, in units of its spread"),
+        float | None, about("root mean square of the noise of a coordinate, in units of its spread")
     ]
-    certified: Annotated[bool, Field(description="true: at the stated confidence; false: from an estimate")]
+    certified: Annotated[bool, about("true: at the stated confidence; false: from an estimate")]
     source: str
     assumes: str
 
@@ -120,8 +117,7 @@ class MipCurveAnswer(TypedDict):
 
     eta: list[float]
     scale: Annotated[
-        dict[str, list[float | None]],
-        Field(description="by the name of the calibration; null where it has none"),
+        dict[str, list[float | None]], about("by the name of the calibration; null where it has none")
     ]
 
 
@@ -131,19 +127,16 @@ class MipAnswer(TypedDict):
     sentence: str
     eta: float
     baseline: Annotated[
-        float,
-        Field(description="accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records"),
+        float, about("accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records")
     ]
-    method: Annotated[str, Field(description="name of the calibration the noise is from")]
-    certified: Annotated[
-        bool, Field(description="whether the scale is certified; false: it is from an estimate")
-    ]
+    method: Annotated[str, about("name of the calibration the noise is from")]
+    certified: Annotated[bool, about("whether the scale is certified; false: it is from an estimate")]
     confidence: float | None
     guarantee: GuaranteeAnswer
     noise: NoiseAnswer
     draws: int
     swaps: int
-    records: Annotated[int | None, Field(description="records the certificate covers; null: all")]
+    records: Annotated[int | None, about("records the certificate covers; null: all")]
     calibrations: list[CalibrationAnswer]
     bounds: list[BoundAnswer]
     curve: MipCurveAnswer
@@ -155,14 +148,12 @@ class MipRecordsAnswer(TypedDict):
     """One entry a record in every column."""
 
     record: list[int]
-    eta: Annotated[
-        list[float], Field(description="accuracy of the best attack on it above the baseline, exact")
-    ]
-    coupling: Annotated[list[float], Field(description="its bound by swaps: never below eta")]
+    eta: Annotated[list[float], about("accuracy of the best attack on it above the baseline, exact")]
+    coupling: Annotated[list[float], about("its bound by swaps: never below eta")]
     says_in: Annotated[
         list[list[int]],
-        Field(
-            description="the best attack on it (Proposition 2): outputs, counted from 0, at which it says in; it says "
+        about(
+            "the best attack on it (Proposition 2): outputs, counted from 0, at which it says in; it says "
             "out at all others"
         ),
     ]
@@ -172,11 +163,9 @@ class MipFiniteAnswer(TypedDict):
     """What the best attack on each record attains."""
 
     sentence: str
-    eta: Annotated[float, Field(description="of the worst record, exact")]
-    baseline: Annotated[
-        float, Field(description="accuracy of the better constant guess: the larger of k/n, 1-k/n")
-    ]
-    accuracy: Annotated[float, Field(description="of the best attack on the worst record")]
+    eta: Annotated[float, about("of the worst record, exact")]
+    baseline: Annotated[float, about("accuracy of the better constant guess: the larger of k/n, 1-k/n")]
+    accuracy: Annotated[float, about("of the best attack on the worst record")]
     worst_record: int
     subsets: int
     outcomes: int

@@ -6,15 +6,14 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import statements
-from macekit.schemas.records import Confidence, Labels, Number, Question, Share, Tallies
+from macekit.schemas.records import Confidence, Labels, Number, Question, Share, Tallies, about
 
 Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
 NonmemberShare = Annotated[
-    Share | None,
-    Field(description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"),
+    Share | None, about("MIS's nu: share of nonmembers among those asked about; the worst share, if none")
 ]
 Weight = Annotated[float, Field(ge=1e-9, le=1e9, description="MIS's lambda: weight of the true positives")]
 
@@ -117,41 +116,33 @@ class MisMeanQuestion(Question):
 class DiversityAnswer(TypedDict):
     """How diverse the categories are."""
 
-    estimate: Annotated[
-        float, Field(description="C_K of the distribution, or of the sample (biased downward)")
-    ]
+    estimate: Annotated[float, about("C_K of the distribution, or of the sample (biased downward)")]
     lower: float | None
-    upper: Annotated[float | None, Field(description="null: no upper end exists unless universe is stated")]
-    confidence: Annotated[float | None, Field(description="null: nothing was estimated")]
+    upper: Annotated[float | None, about("null: no upper end exists unless universe is stated")]
+    confidence: Annotated[float | None, about("null: nothing was estimated")]
     guarantee: statements.GuaranteeAnswer | None
-    most: Annotated[
-        float | None, Field(description="the largest C_K of any distribution on so many categories")
-    ]
-    largest_share: Annotated[float, Field(description="of the most frequent category")]
-    least_given_largest: Annotated[float, Field(description="Lemma 24: the least C_K at that largest share")]
-    most_given_largest: Annotated[
-        float | None, Field(description="Lemma 24: the most C_K at that largest share")
-    ]
+    most: Annotated[float | None, about("the largest C_K of any distribution on so many categories")]
+    largest_share: Annotated[float, about("of the most frequent category")]
+    least_given_largest: Annotated[float, about("Lemma 24: the least C_K at that largest share")]
+    most_given_largest: Annotated[float | None, about("Lemma 24: the most C_K at that largest share")]
     gini_simpson: float
-    shannon: Annotated[float, Field(description="in nats")]
+    shannon: Annotated[float, about("in nats")]
 
 
 class MisCurveAnswer(TypedDict):
     """Over sizes of the training set: Delta = 1 - security of the worst algorithm there is."""
 
     n: list[int]
-    delta: Annotated[
-        list[float], Field(description="Theorem 14 on the distribution, or on the sample: an estimate")
-    ]
-    delta_lower: Annotated[list[float], Field(description="equal to delta where the distribution was given")]
-    delta_upper: Annotated[list[float], Field(description="no algorithm exceeds it: certified")]
-    security: Annotated[list[float], Field(description="1 - delta")]
-    security_at_least: Annotated[list[float], Field(description="1 - delta_upper")]
-    simple: Annotated[list[float | None], Field(description="C_K / (2 sqrt n), from the upper end of C_K")]
+    delta: Annotated[list[float], about("Theorem 14 on the distribution, or on the sample: an estimate")]
+    delta_lower: Annotated[list[float], about("equal to delta where the distribution was given")]
+    delta_upper: Annotated[list[float], about("no algorithm exceeds it: certified")]
+    security: Annotated[list[float], about("1 - delta")]
+    security_at_least: Annotated[list[float], about("1 - delta_upper")]
+    simple: Annotated[list[float | None], about("C_K / (2 sqrt n), from the upper end of C_K")]
     simple_lower: Annotated[
         list[float | None],
-        Field(
-            description="C_K / sqrt(8 n), which delta is at least at gamma = 1 (Corollary 15, from below); null at "
+        about(
+            "C_K / sqrt(8 n), which delta is at least at gamma = 1 (Corollary 15, from below); null at "
             "another gamma, where n is at most 1/p_k for some category, and from a sample"
         ),
     ]
@@ -162,16 +153,13 @@ class NeededAnswer(TypedDict):
 
     delta: float
     exact: Annotated[
-        int | None,
-        Field(description="Theorem 14, the least that suffices: an estimate where P was estimated"),
+        int | None, about("Theorem 14, the least that suffices: an estimate where P was estimated")
     ]
     certified: Annotated[
         int | None,
-        Field(
-            description="no algorithm exceeds delta from here on, with that confidence; null if no size is certified"
-        ),
+        about("no algorithm exceeds delta from here on, with that confidence; null if no size is certified"),
     ]
-    simple: Annotated[int | None, Field(description="(C_K / (2 delta))^2, from the upper end of C_K")]
+    simple: Annotated[int | None, about("(C_K / (2 delta))^2, from the upper end of C_K")]
 
 
 class CoarsenedAnswer(TypedDict):
@@ -180,34 +168,32 @@ class CoarsenedAnswer(TypedDict):
     cells: list[int]
     merge: Annotated[
         list[Literal["frequent", "balanced", "rare"]],
-        Field(
-            description="frequent: the most frequent stay and the rest is one cell, which keeps most records as they "
+        about(
+            "frequent: the most frequent stay and the rest is one cell, which keeps most records as they "
             "are (proven); balanced: cells of about equal weight (a heuristic); rare: the rarest stay and the rest is "
             "one cell, which has the least C_K of all merges into so many cells (proven)"
         ),
     ]
-    c_k: Annotated[list[float], Field(description="of the cells; an estimate where P was estimated")]
-    delta: Annotated[list[float], Field(description="Theorem 14 at n; an estimate where P was estimated")]
+    c_k: Annotated[list[float], about("of the cells; an estimate where P was estimated")]
+    delta: Annotated[list[float], about("Theorem 14 at n; an estimate where P was estimated")]
     delta_upper: Annotated[
         list[float],
-        Field(
-            description="the limit of the categories as they are: merging never raises delta, so it holds for every "
+        about(
+            "the limit of the categories as they are: merging never raises delta, so it holds for every "
             "merge, also one the training set chose; equal to delta where the distribution was given"
         ),
     ]
     cells_upper: Annotated[
         list[float],
-        Field(
-            description="Lemma 23, sqrt(cells - 1) / (2 sqrt n): for a merge the training set did not choose, and that "
+        about(
+            "Lemma 23, sqrt(cells - 1) / (2 sqrt n): for a merge the training set did not choose, and that "
             "puts every category, seen or not, into one of its cells"
         ),
     ]
-    kept: Annotated[list[float], Field(description="share of records whose category stays as it was")]
+    kept: Annotated[list[float], about("share of records whose category stays as it was")]
     records: Annotated[
         list[int | None],
-        Field(
-            description="training records that keep the wanted delta, if one is; an estimate where P was estimated"
-        ),
+        about("training records that keep the wanted delta, if one is; an estimate where P was estimated"),
     ]
 
 
@@ -215,27 +201,25 @@ class MisAnswer(TypedDict):
     """What any learning algorithm may give away of such data."""
 
     sentence: str
-    categories: Annotated[int, Field(description="seen, or with a probability above 0")]
-    records: Annotated[int | None, Field(description="in the sample; null where the distribution was given")]
-    gamma: Annotated[float, Field(description="nu / (lambda (1 - nu)); 1 is the worst")]
-    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
+    categories: Annotated[int, about("seen, or with a probability above 0")]
+    records: Annotated[int | None, about("in the sample; null where the distribution was given")]
+    gamma: Annotated[float, about("nu / (lambda (1 - nu)); 1 is the worst")]
+    baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
     accuracy_at_most: Annotated[
         float,
-        Field(
-            description="of any attack on any algorithm, at n and nonmember_share; if none, at lambda / (1 + lambda): "
+        about(
+            "of any attack on any algorithm, at n and nonmember_share; if none, at lambda / (1 + lambda): "
             "as many nonmembers as members unless weighed, and at no other share; to be read beside baseline"
         ),
     ]
-    n: Annotated[
-        int, Field(description="size of the training set the sentence, the bounds and coarsened are about")
-    ]
+    n: Annotated[int, about("size of the training set the sentence, the bounds and coarsened are about")]
     diversity: DiversityAnswer
     curve: MisCurveAnswer
     records_needed: NeededAnswer | None
     coarsened: CoarsenedAnswer | None
     bounds: Annotated[
         list[statements.BoundAnswer],
-        Field(description="of Delta at n; from a sample each on its own, and none marked as the tightest"),
+        about("of Delta at n; from a sample each on its own, and none marked as the tightest"),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.OriginAnswer
@@ -245,13 +229,11 @@ class CutsAnswer(TypedDict):
     """Over cuts: how much of the training losses lie above and of the held-out losses below."""
 
     threshold: list[float]
-    alpha: Annotated[list[float], Field(description="share of training losses above the cut")]
+    alpha: Annotated[list[float], about("share of training losses above the cut")]
     alpha_upper: list[float]
-    heldout: Annotated[list[float], Field(description="share of held-out losses at the cut or below")]
+    heldout: Annotated[list[float], about("share of held-out losses at the cut or below")]
     heldout_upper: list[float]
-    security_at_most: Annotated[
-        list[float], Field(description="Theorem 11, certified over all cuts together")
-    ]
+    security_at_most: Annotated[list[float], about("Theorem 11, certified over all cuts together")]
 
 
 class ByMeanAnswer(TypedDict):
@@ -260,15 +242,15 @@ class ByMeanAnswer(TypedDict):
     alpha: float
     mean_loss: float
     epsilon: Annotated[
-        float, Field(description="mean_loss / alpha: at most a share alpha of the training losses lies above")
+        float, about("mean_loss / alpha: at most a share alpha of the training losses lies above")
     ]
-    above: Annotated[float, Field(description="share of the training losses that does lie above")]
-    heldout: Annotated[float, Field(description="share of held-out losses at epsilon or below")]
+    above: Annotated[float, about("share of the training losses that does lie above")]
+    heldout: Annotated[float, about("share of held-out losses at epsilon or below")]
     heldout_upper: float
     security_at_most: Annotated[
         float | None,
-        Field(
-            description="Theorem 11 at epsilon, if train_losses are those of all training records; null unless they "
+        about(
+            "Theorem 11 at epsilon, if train_losses are those of all training records; null unless they "
             "are of one model"
         ),
     ]
@@ -279,16 +261,14 @@ class MisOverfittingAnswer(TypedDict):
 
     sentence: str
     security: Annotated[
-        statements.IntervalAnswer, Field(description="estimate: at the best cut, not corrected; lower is 0")
+        statements.IntervalAnswer, about("estimate: at the best cut, not corrected; lower is 0")
     ]
-    delta_at_least: Annotated[float, Field(description="1 less the upper end of security")]
+    delta_at_least: Annotated[float, about("1 less the upper end of security")]
     gamma: float
-    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
-    accuracy_at_least: Annotated[
-        float, Field(description="of that cut as an attack; to be read beside baseline")
-    ]
-    threshold: Annotated[float, Field(description="the cut that gives the bound")]
-    by_mean: Annotated[ByMeanAnswer | None, Field(description="if alpha was given")]
+    baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
+    accuracy_at_least: Annotated[float, about("of that cut as an attack; to be read beside baseline")]
+    threshold: Annotated[float, about("the cut that gives the bound")]
+    by_mean: Annotated[ByMeanAnswer | None, about("if alpha was given")]
     curve: CutsAnswer
     warnings: list[statements.WarningAnswer]
     provenance: statements.OriginAnswer
@@ -305,17 +285,15 @@ class MisDivergenceAnswer(TypedDict):
     """How far the two laws are apart, exactly, and the best attack."""
 
     sentence: str
-    gamma: Annotated[float, Field(description="nu / (lambda (1 - nu)); 1 is the worst")]
-    delta: Annotated[
-        float, Field(description="D_gamma of the two laws (Eqs. 3 to 5): 0 if equal, 1 if disjoint")
-    ]
-    security: Annotated[float, Field(description="1 - delta")]
-    total_variation: Annotated[float, Field(description="delta at gamma = 1, the worst")]
+    gamma: Annotated[float, about("nu / (lambda (1 - nu)); 1 is the worst")]
+    delta: Annotated[float, about("D_gamma of the two laws (Eqs. 3 to 5): 0 if equal, 1 if disjoint")]
+    security: Annotated[float, about("1 - delta")]
+    total_variation: Annotated[float, about("delta at gamma = 1, the worst")]
     outputs: int
-    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
-    accuracy: Annotated[float, Field(description="of the best attack; to be read beside baseline")]
+    baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
+    accuracy: Annotated[float, about("of the best attack; to be read beside baseline")]
     says_member: Annotated[
-        list[int], Field(description="the best attack: outputs, counted from 0, at which it says member")
+        list[int], about("the best attack: outputs, counted from 0, at which it says member")
     ]
     true_positive_rate: float
     false_positive_rate: float
@@ -329,8 +307,8 @@ class MeanCurveAnswer(TypedDict):
     """Over numbers of records in the mean."""
 
     n: list[int]
-    delta: Annotated[list[float], Field(description="exact, to some 1e-12")]
-    simple: Annotated[list[float], Field(description="Proposition 25, which delta never exceeds")]
+    delta: Annotated[list[float], about("exact, to some 1e-12")]
+    simple: Annotated[list[float], about("Proposition 25, which delta never exceeds")]
 
 
 class MisMeanAnswer(TypedDict):
@@ -339,15 +317,14 @@ class MisMeanAnswer(TypedDict):
     sentence: str
     dimension: int
     gamma: float
-    n: Annotated[int, Field(description="the number of records that the sentence and the bounds are about")]
-    delta: Annotated[float, Field(description="at n and nonmember_share")]
-    security: Annotated[float, Field(description="1 - delta")]
-    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
-    accuracy: Annotated[float, Field(description="of the best attack; to be read beside baseline")]
-    delta_to_keep: Annotated[float | None, Field(description="as it was asked")]
+    n: Annotated[int, about("the number of records that the sentence and the bounds are about")]
+    delta: Annotated[float, about("at n and nonmember_share")]
+    security: Annotated[float, about("1 - delta")]
+    baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
+    accuracy: Annotated[float, about("of the best attack; to be read beside baseline")]
+    delta_to_keep: Annotated[float | None, about("as it was asked")]
     records_needed: Annotated[
-        int | None,
-        Field(description="the least number of records that keeps it; null if none does, or none was asked"),
+        int | None, about("the least number of records that keeps it; null if none does, or none was asked")
     ]
     curve: MeanCurveAnswer
     bounds: list[statements.BoundAnswer]

@@ -14,13 +14,8 @@ from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance, reply_of
 from macekit.operations.samples import require_labels, sample_of
 from macekit.problems import fault
+from macekit.questions.theory import onerun
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
-from macekit.questions.theory.onerun import (
-    EpsilonInOneRunAnswer,
-    OnerunAnswer,
-    OnerunQuestion,
-    PromiseInOneRunAnswer,
-)
 from macekit.text import in_order, label_name
 
 MOST_RUNS = 100
@@ -29,7 +24,7 @@ MOST_RUNS = 100
 
 def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     """What was promised against the guesses, the bound on epsilon, and the stops behind both."""
-    q = parse_question(OnerunQuestion, body)
+    q = parse_question(onerun.OnerunQuestion, body)
     require_one(q)
     noise = noise_of(q)
     data = sample_of(body, q)
@@ -43,13 +38,13 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         else several_runs([*runs.values()], q.draw, promise, delta, q.confidence, about, q.direction, q.seed)
     )
     bound = result.epsilon
-    document: OnerunAnswer = {
+    document: onerun.OnerunAnswer = {
         "sentence": result.sentence,
         "decision": result.decision,
         "draw": result.draw.value,
         "coins": result.coins,
         "confidence": result.confidence,
-        "epsilon": encode.as_answer(EpsilonInOneRunAnswer, bound, lower_bound=bound.value),
+        "epsilon": encode.as_answer(onerun.EpsilonInOneRunAnswer, bound, lower_bound=bound.value),
         "promise": None if result.promise is None else _promise(result.promise),
         "gaussian": None
         if result.gaussian is None
@@ -70,7 +65,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, document, data)
 
 
-def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dict[str, Scores]:
+def _runs_of(body: DecodedBody, data: Scores | Counts, q: onerun.OnerunQuestion) -> dict[str, Scores]:
     """The scores of each of several runs, by their names, in the order of these."""
     if body.units is not None:
         raise fault("bad-option", "units", "does not go with model, of which all records are used")
@@ -100,6 +95,6 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dic
     return runs
 
 
-def _promise(test: PromiseInOneRun) -> PromiseInOneRunAnswer:
+def _promise(test: PromiseInOneRun) -> onerun.PromiseInOneRunAnswer:
     epsilon, delta = test.pair or (None, None)
     return {"p_value": test.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}

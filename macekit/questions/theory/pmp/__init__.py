@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Confidence, Question, Row
+from macekit.schemas.records import Confidence, Question, Row, about
 from macekit.schemas.statements import BoundAnswer, IntervalAnswer, OriginAnswer, WarningAnswer
 
 Matrix = Annotated[list[Row], Field(min_length=2)]
@@ -82,10 +82,9 @@ class PmpRecordsAnswer(TypedDict):
     """Record by record, as columns."""
 
     record: list[int]
-    practical_epsilon: Annotated[list[float], Field(description="or a bound on it: see the sentence")]
+    practical_epsilon: Annotated[list[float], about("or a bound on it: see the sentence")]
     success: Annotated[
-        list[float],
-        Field(description="how often the best attacker is right; a coin is right half of the time"),
+        list[float], about("how often the best attacker is right; a coin is right half of the time")
     ]
 
 
@@ -101,7 +100,7 @@ class PmpEventAnswer(TypedDict):
     """Where the practical epsilon is reached: outputs that together say the most about a record."""
 
     record: int
-    outcomes: Annotated[list[int], Field(description="outputs, counted from 0")]
+    outcomes: Annotated[list[int], about("outputs, counted from 0")]
     says: Literal["member", "nonmember"]
 
 
@@ -109,17 +108,16 @@ class PmpFiniteCurveAnswer(TypedDict):
     """Over practical epsilons: the delta that goes with each."""
 
     epsilon: list[float]
-    delta: Annotated[list[float], Field(description="least delta, of the worst record")]
+    delta: Annotated[list[float], about("least delta, of the worst record")]
 
 
 class PmpFiniteRecordsAnswer(TypedDict):
     """Record by record, as columns."""
 
     record: list[int]
-    practical_epsilon: Annotated[list[float | None], Field(description="at delta; null if none is enough")]
+    practical_epsilon: Annotated[list[float | None], about("at delta; null if none is enough")]
     success: Annotated[
-        list[float],
-        Field(description="how often the best attacker is right; a coin is right half of the time"),
+        list[float], about("how often the best attacker is right; a coin is right half of the time")
     ]
 
 
@@ -128,18 +126,15 @@ class PmpFiniteAnswer(TypedDict):
 
     sentence: str
     delta: float
-    practical_epsilon: Annotated[
-        float | None, Field(description="least at delta, exact; null if none is enough")
-    ]
+    practical_epsilon: Annotated[float | None, about("least at delta, exact; null if none is enough")]
     training_sets: int
     outcomes: int
     success: Annotated[
-        float,
-        Field(description="how often the best attacker is right about the record easiest to tell, exact"),
+        float, about("how often the best attacker is right about the record easiest to tell, exact")
     ]
-    baseline: Annotated[float, Field(description="how often a coin is right")]
-    mip_eta: Annotated[float, Field(description="success less baseline")]
-    worst: Annotated[PmpEventAnswer | None, Field(description="null if the practical epsilon is 0")]
+    baseline: Annotated[float, about("how often a coin is right")]
+    mip_eta: Annotated[float, about("success less baseline")]
+    worst: Annotated[PmpEventAnswer | None, about("null if the practical epsilon is 0")]
     records: PmpFiniteRecordsAnswer
     curve: PmpFiniteCurveAnswer
     bounds: list[BoundAnswer]
@@ -154,20 +149,17 @@ class PmpExponentialAnswer(TypedDict):
     epsilon: float
     sensitivity: float
     method: Literal["exact", "sampled"]
-    training_sets: Annotated[int, Field(description="training sets enumerated or drawn")]
-    practical_epsilon: Annotated[float, Field(description="exact, or an estimate: see method")]
-    interval: Annotated[IntervalAnswer | None, Field(description="if sampled")]
+    training_sets: Annotated[int, about("training sets enumerated or drawn")]
+    practical_epsilon: Annotated[float, about("exact, or an estimate: see method")]
+    interval: Annotated[IntervalAnswer | None, about("if sampled")]
     epsilon_on_records: Annotated[
-        float | None,
-        Field(description="what epsilon is on subsets of these records; null if they are too many"),
+        float | None, about("what epsilon is on subsets of these records; null if they are too many")
     ]
-    ratio: Annotated[float | None, Field(description="practical_epsilon / epsilon; null at epsilon 0")]
-    success: Annotated[
-        float, Field(description="how often the best attacker is right about the worst record")
-    ]
-    baseline: Annotated[float, Field(description="how often a coin is right")]
-    mip_eta: Annotated[float, Field(description="success less baseline")]
-    worst: Annotated[PmpWorstAnswer | None, Field(description="an estimate, if sampled; null at epsilon 0")]
+    ratio: Annotated[float | None, about("practical_epsilon / epsilon; null at epsilon 0")]
+    success: Annotated[float, about("how often the best attacker is right about the worst record")]
+    baseline: Annotated[float, about("how often a coin is right")]
+    mip_eta: Annotated[float, about("success less baseline")]
+    worst: Annotated[PmpWorstAnswer | None, about("an estimate, if sampled; null at epsilon 0")]
     records: PmpRecordsAnswer
     bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]
@@ -188,16 +180,16 @@ class PmpGaussianAnswer(TypedDict):
 
     sentence: str
     sigma: float
-    sensitivity: Annotated[float, Field(description="2 clip, over n for the mean")]
+    sensitivity: Annotated[float, about("2 clip, over n for the mean")]
     delta: float
-    epsilon: Annotated[float, Field(description="what DP promises at delta, whatever the data")]
-    epsilon_on_records: Annotated[float, Field(description="the same for subsets of these records alone")]
-    practical_epsilon: Annotated[float, Field(description="an upper bound (Proposition 12)")]
-    ratio: Annotated[float | None, Field(description="practical_epsilon / epsilon; null at epsilon 0")]
-    ratio_on_records: Annotated[float | None, Field(description="practical_epsilon / epsilon_on_records")]
-    success: Annotated[float, Field(description="no attacker is right more often")]
-    baseline: Annotated[float, Field(description="how often a coin is right")]
-    mip_eta: Annotated[float, Field(description="success less baseline: no attacker gains more")]
+    epsilon: Annotated[float, about("what DP promises at delta, whatever the data")]
+    epsilon_on_records: Annotated[float, about("the same for subsets of these records alone")]
+    practical_epsilon: Annotated[float, about("an upper bound (Proposition 12)")]
+    ratio: Annotated[float | None, about("practical_epsilon / epsilon; null at epsilon 0")]
+    ratio_on_records: Annotated[float | None, about("practical_epsilon / epsilon_on_records")]
+    success: Annotated[float, about("no attacker is right more often")]
+    baseline: Annotated[float, about("how often a coin is right")]
+    mip_eta: Annotated[float, about("success less baseline: no attacker gains more")]
     curve: PmpCurveAnswer
     bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import COINS, Adjacency, Inclusion
-from macekit.schemas.records import SIDES_OR_COUNTS, Direction, PriorQuestion, Share
+from macekit.schemas.records import SIDES_OR_COUNTS, Direction, PriorQuestion, Share, about
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 
@@ -32,22 +32,22 @@ class AgreementAnswer(TypedDict):
 
     quantity: str
     says: str
-    allowed: Annotated[float | None, Field(description="largest value the claim allows; null if any")]
+    allowed: Annotated[float | None, about("largest value the claim allows; null if any")]
     allowed_in_one_run: Annotated[
         float | None,
-        Field(
-            description="the value that one run may exceed only with the probability set aside for it, "
+        about(
+            "the value that one run may exceed only with the probability set aside for it, "
             "because delta can "
             "affect many records at once; at delta 0, and for epsilon, it equals allowed"
         ),
     ]
     estimate: float | None
     lower: float
-    upper: Annotated[float | None, Field(description="null if the records do not bound it")]
+    upper: Annotated[float | None, about("null if the records do not bound it")]
     agrees: Annotated[
         Literal["yes", "no", "open"],
-        Field(
-            description="yes: the upper end, at its resolution, is allowed; no: the lower end is above what is allowed "
+        about(
+            "yes: the upper end, at its resolution, is allowed; no: the lower end is above what is allowed "
             "in one run; open: neither"
         ),
     ]
@@ -58,13 +58,11 @@ class TogetherAnswer(TypedDict):
     """The claim against the records, quantity by quantity."""
 
     sentence: str
-    decision: Annotated[
-        Literal["contradicted", "not contradicted"], Field(description="contradicted: any row says no")
-    ]
+    decision: Annotated[Literal["contradicted", "not contradicted"], about("contradicted: any row says no")]
     confidence: float
     claimed_epsilon: float
     claimed_delta: float
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     rows: list[AgreementAnswer]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer

@@ -1,5 +1,6 @@
-"""``/v1/gate`` with ``anytime``: one batch more of a run; its state comes and goes, and nothing of it is kept here.
+"""What is asked of the core and answered here: a gate's batch after batch, and a plan of models.
 
+``/v1/gate`` with ``anytime`` is one batch more of a run; its state comes and goes, and nothing of it is kept here.
 What a service that signs does about states, `app/runs.py` does once the answer is there: here they are taken apart, and
 said to be what they are.
 """
@@ -11,6 +12,7 @@ from estimators import Counts, Scores
 from estimators.clusters.dependent_rows import DEPENDENT
 from estimators.decisions.exposed_members import doubts_of
 from estimators.decisions.plan import Decision, beneath_baseline, unanswerable
+from estimators.runs.procedure import plan_models
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.run import PLANNED
 from estimators.sample.scores import Query
@@ -23,6 +25,7 @@ from macekit.operations.options import provenance, reply_of
 from macekit.operations.samples import require_cells, sample_of
 from macekit.problems import Problem, fault
 from macekit.questions.gate import SEAL, GateAnswer, GateQuestion
+from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.answers import LimitAnswer
 
 FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")
@@ -50,7 +53,7 @@ OTHERS = (
 """What belongs to other limits, or to one look."""
 
 
-def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
+def answer_gate(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     """Where the run stands after this batch, and its state, which nobody keeps here."""
     require_left_out(q, OTHERS, "with anytime, max_advantage is judged alone, by rules of the run's own")
     if body.groups is not None:
@@ -117,11 +120,11 @@ def _require_answerable(batch: Scores | Counts, cautions: tuple[Caution, ...]) -
     odd = unanswerable(Decision.PASS, (*cautions, *doubts))
     if odd is None:
         return
-    said = odd.message
+    words = odd.message
     if odd.code == DEPENDENT:  # a problem repeats no name of a column
-        said = "rows of one label of a column have scores that are alike: name it as unit"
+        words = "rows of one label of a column have scores that are alike: name it as unit"
     why = "this batch was not added to the run"
-    raise Problem("bad-records", f"{why}: {said}", local=f"{why}: {odd.message}")
+    raise Problem("bad-records", f"{why}: {words}", local=f"{why}: {odd.message}")
 
 
 def _seal_of(state: Mapping[str, object]) -> str | None:
@@ -199,3 +202,38 @@ def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
         "ranges": None,
         "threshold": None,
     }
+
+
+OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")
+
+
+def answer_plan(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply:
+    """Models for a decision about a procedure."""
+    for name in ("spread", "records_per_model", "max_advantage"):
+        if getattr(q, name) is None:
+            detail = "a plan of models needs spread, records_per_model and max_advantage"
+            raise fault("bad-option", name, detail)
+    for name in OF_CLUSTERS:
+        if getattr(q, name) is not None:
+            detail = "a plan of models is one of independent records in each; remove it"
+            raise fault("bad-option", name, detail)
+    result = plan_models(
+        q.expected,
+        q.max_advantage or 0.0,
+        q.spread or 0.0,
+        q.records_per_model or 0,
+        q.prior,
+        q.member_share,
+        q.confidence,
+    )
+    records = None if result.models is None else result.models * result.records
+    members = None if result.models is None else result.models * round(q.member_share * result.records)
+    content: PlanAnswer = {
+        "records": records,
+        "members": members,
+        "nonmembers": None if records is None or members is None else records - members,
+        "models": result.models,
+        "sentence": result.sentence,
+        "warnings": encode.warnings(body.cautions),
+    }
+    return reply_of(call, content)
