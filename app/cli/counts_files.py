@@ -11,7 +11,7 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, Call, Reply
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.compression import expanded
-from macekit.decoding.json import answer_of_counts
+from macekit.decoding.json import OF_COUNTED, answer_of_counts
 from macekit.operations import answer
 from macekit.problems import Problem
 
@@ -45,7 +45,11 @@ def counts_in(source: Source) -> DecodedBody | None:
             content = msgspec.json.decode(expanded(about, body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
         return None  # the reader of requests says what is wrong
-    return answer_of_counts(content) if isinstance(content, dict) else None
+    of_counts = answer_of_counts(content) if isinstance(content, dict) else None
+    if of_counts is None or content.keys() - OF_COUNTED - {"counts"}:
+        return None
+    columns, notes = of_counts
+    return DecodedBody({"": Sample(counts=content["counts"])}, columns=columns, cautions=notes)
 
 
 def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:

@@ -192,8 +192,8 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            unlike = np.minimum([members, nonmembers], counts.unlike())
-            crowd = of_grid(unlike, np.array(sizes), CROWD_OF_PART)
+            sides = np.stack([members, nonmembers])
+            crowd = of_grid(sides, np.minimum(sides, counts.unlike()), CROWD_OF_PART)
             if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
                 notes = (
                     ()

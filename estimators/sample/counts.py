@@ -114,15 +114,13 @@ class Counts:
             object.__setattr__(self, name, whole)
             object.__setattr__(self, f"n_{name}", total)
         if isinstance(self.cells, Grid):
-            unlike = self.unlike()
+            sides, unlike = np.stack([self.members, self.nonmembers]), self.unlike()
             if unlike.size and int(unlike.min()) < 0:
                 at = int(unlike.min(axis=0).argmin())
                 message = f"cells of kind 'grid': a frequent score has more records than its cell {at}"
                 raise InvalidCounts(message, field="cells")
             odd = of_values(self.members, self.nonmembers, ordered=True)
-            object.__setattr__(
-                self, "doubts", (*odd, *of_grid(unlike, np.array([self.n_members, self.n_nonmembers])))
-            )
+            object.__setattr__(self, "doubts", (*odd, *of_grid(sides, unlike)))
 
     @classmethod
     def trusted(

@@ -147,21 +147,21 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
 
-def of_grid(unlike: Integers, totals: Integers, share: float = CROWD) -> tuple[Caution, ...]:
+def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Caution, ...]:
     """That a cell of a grid is crowded: one far score makes its step so wide that others fall into one cell.
 
     Args:
-        unlike: Member and nonmember records in each cell that are not known to have the same score.
-        totals: Member and nonmember records in all.
-        share: How many of either are many for a cell.
+        sides: Member and nonmember records in each cell.
+        unlike: Those of them that are not known to have the same score.
+        share: How many of either side are many for a cell.
 
     Example:
         >>> import numpy as np
         >>> from estimators.sample.doubts import of_grid
-        >>> [caution.code for caution in of_grid(np.array([[499, 1], [500, 0]]), np.array([500, 500]))]
+        >>> [caution.code for caution in of_grid(sides := np.array([[499, 1], [500, 0]]), sides)]
         ['crowded_cell']
     """
-    crowds = np.flatnonzero(is_crowded(unlike, totals, share))
+    crowds, totals = np.flatnonzero(is_crowded(sides, unlike, share)), sides.sum(axis=1)
     if not len(crowds):
         return ()
     fullest = crowds[np.argmax((unlike[:, crowds] / totals[:, np.newaxis]).max(axis=0))]

@@ -110,9 +110,9 @@ class Frequent:
         return self if some.all() else Frequent(self.scores[some], self.sides[:, some])
 
     def enough(self, totals: Integers) -> Frequent:
-        """Those that several records have, and enough of either side, of so many member and nonmember records."""
-        many = (self.sides > FREQUENT_SHARE * totals[:, np.newaxis]).any(axis=0)
-        return self.only(many & (self.sides.sum(axis=0) > 1))
+        """Those that enough of either side have, of so many member and nonmember records."""
+        many: NDArray[np.bool_] = self.sides > FREQUENT_SHARE * totals[:, np.newaxis]
+        return self.only(np.asarray(many.any(axis=0)))
 
     def after(self, side: int, piece: Floats) -> Frequent:
         """Those of a stream after one piece more of one side: those before, and those that are frequent in the piece.
@@ -165,16 +165,16 @@ def from_dicts(value: Any) -> Frequent:
     return Frequent.of(several)
 
 
-def is_crowded(sides: Integers, totals: Integers, share: float = CROWD) -> NDArray[np.bool_]:
-    """Whether each cell has records of both sides, and many of either one.
+def is_crowded(sides: Integers, unlike: Integers | None = None, share: float = CROWD) -> NDArray[np.bool_]:
+    """Whether each cell has records of both sides, and of either one many that may differ.
 
     Args:
         sides: Member and nonmember records in each cell, of each group where there are several.
-        totals: All records of either side, likewise.
-        share: How many of them are many.
+        unlike: Those that are not known to have one score, likewise. None: all of them.
+        share: How many of a side are many.
     """
-    many = np.maximum(RARE, share * np.asarray(totals, dtype=np.float64)[..., np.newaxis])
-    return np.asarray((sides > many).any(axis=0) & (sides > 0).all(axis=0))
+    many = np.maximum(RARE, share * sides.sum(axis=-1, keepdims=True))
+    return np.asarray(((sides if unlike is None else unlike) > many).any(axis=0) & (sides > 0).all(axis=0))
 
 
 def crowded(records: Integers | Floats, total: int) -> list[int]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers
 from estimators.errors import InvalidCounts
 from estimators.python.dataclass import dataclass
-from estimators.sample.frequent import NONE, Frequent, from_dicts, is_crowded
+from estimators.sample.frequent import CROWD, NONE, Frequent, from_dicts
 from estimators.sample.octaves import ANCHORS, is_near, octave_cells, octave_numbers
 from estimators.sample.search import intervals_of
 
@@ -95,10 +95,12 @@ class Grid:
         return Grid.of_steps(self.steps[keep], self.keys[keep], self.frequent)
 
     def with_crowds_only(self, sides: Integers) -> Grid:
-        """The same, with only those of the frequent scores whose cell is crowded by so many of either side in each."""
+        """The same, with only those of the frequent scores whose cell has many of either side, of so many in each."""
         if not self.frequent:
             return self
-        dense = is_crowded(sides, sides.sum(axis=1))[self.locate(self.frequent.scores)]
+        share = sides / np.maximum(1, sides.sum(axis=1, keepdims=True))
+        dense = (share > CROWD).any(axis=0)[self.locate(self.frequent.scores)]
+        dense &= self.frequent.sides.sum(axis=0) > 1
         return Grid(self.exponent, self.keys, self.frequent.only(dense), self.exponents)
 
     def of_one_score(self) -> Integers:

@@ -59,9 +59,9 @@ class NestedGrid:
 
     def _crowded(self) -> NDArray[np.bool_]:
         """Whether each cell is crowded: by all records, or by those of a group."""
-        of_groups = is_crowded(self.tables, self.tables.sum(axis=2), CROWD_OF_PART)
+        of_groups = is_crowded(self.tables, share=CROWD_OF_PART)
         whole = self.tables.sum(axis=1)
-        return np.asarray(of_groups.any(axis=0) | is_crowded(whole, whole.sum(axis=1)))
+        return np.asarray(of_groups.any(axis=0) | is_crowded(whole))
 
     def range_of(self, place: int) -> tuple[float, float]:
         """Where a cell begins and ends."""

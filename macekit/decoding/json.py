@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from estimators.errors import MixedTypes
@@ -46,9 +47,9 @@ class Json(Format):
         tree = read(body, COLUMNS | set(arrays))
         if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
             return _of_arrays(tree, arrays)
-        counted = answer_of_counts(tree)
-        if counted is not None:
-            return counted
+        of_counts = answer_of_counts(tree)
+        if of_counts is not None:
+            tree = {name: value for name, value in tree.items() if name not in OF_COUNTED}
         samples = {}
         if any(tree.get(name) is not None for name in SAMPLE):
             samples[""] = _sample(tree, "")
@@ -56,9 +57,12 @@ class Json(Format):
             samples[require_name(name, place)] = _query(each, place)
         if "" in samples and len(samples) > 1:
             raise fault("bad-option", "queries", "came together with a sample of its own")
+        columns, notes = of_counts or ((), ())
         return DecodedBody(
             samples,
             {name: value for name, value in tree.items() if name not in RECORDS},
+            columns=columns,
+            cautions=notes,
             targets=_column(tree, "targets", ""),
             groups=_labels(tree, "groups"),
             units=_labels(tree, "units"),
@@ -87,22 +91,17 @@ class Json(Format):
 FORMAT = Json()
 
 
-def answer_of_counts(tree: dict[str, Any]) -> DecodedBody | None:
-    """The counts in what ``mace counts`` wrote, with options beside them; None of anything else."""
-    counts, columns = tree.get("counts"), tree.get("columns")
-    if (
-        not isinstance(counts, dict)
-        or not isinstance(columns, list)
-        or not isinstance(tree.get("input_sha256"), str)
-    ):
+def answer_of_counts(tree: dict[str, Any]) -> tuple[tuple[ColumnRead, ...], tuple[Caution, ...]] | None:
+    """Of what ``mace counts`` wrote: the columns that were read, and what to know of it; None of anything else."""
+    columns = tree.get("columns")
+    of_counts = isinstance(tree.get("counts"), dict) and isinstance(tree.get("input_sha256"), str)
+    if not of_counts or not isinstance(columns, list):
         return None
     try:
-        columns_read = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in columns]
-    except (KeyError, TypeError):
+        columns_read = msgspec.convert(columns, tuple[ColumnRead, ...])
+    except msgspec.ValidationError:
         return None
-    options = {name: value for name, value in tree.items() if name not in OF_COUNTED | {"counts"}}
-    notes = () if tree.get("signature") is None else (NOT_CHECKED,)
-    return DecodedBody({"": Sample(counts=counts)}, options, columns=tuple(columns_read), cautions=notes)
+    return columns_read, () if tree.get("signature") is None else (NOT_CHECKED,)
 
 
 def _refuse_options(call: Call) -> None:

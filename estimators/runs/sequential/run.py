@@ -173,7 +173,7 @@ class SequentialRun(State):
             return ()
         of_one_score = self.pilot.pooled > 1  # each score of the pilot begins a cell
         sides = np.stack([self.counts.members, self.counts.nonmembers])
-        return of_grid(np.where(of_one_score, 0, sides), sides.sum(axis=1), CROWD_OF_PART)
+        return of_grid(sides, np.where(of_one_score, 0, sides), CROWD_OF_PART)
 
     @property
     def of_ends(self) -> Decision:

@@ -46,9 +46,10 @@ def ask(command: str, files: str) -> Any:
 
 
 def without_columns(value: Any) -> Any:
-    """An answer without the names of what was read."""
+    """An answer without the names of what was read, and what is frequent, which in a small part it need not be."""
     if isinstance(value, dict):
-        return {name: without_columns(each) for name, each in value.items() if name != "columns"}
+        left = ("columns", "frequent")
+        return {name: without_columns(each) for name, each in value.items() if name not in left}
     return [without_columns(each) for each in value] if isinstance(value, list) else value
 
 

@@ -64,6 +64,13 @@ def twenty() -> Sides:
     return a, b
 
 
+def two_scores() -> Sides:
+    """Nearly all members have one score, and nearly all nonmembers the next, in one cell."""
+    a, b = 100.0 * np.random.default_rng(8).random((2, N))
+    a[: N - N // 9], b[: N - N // 9] = 37.30001, 37.30002
+    return a[::-1], b[::-1]
+
+
 def of_three_decimals() -> Sides:
     """Of a thousand scores some have more than eight of 2,000 members, and none many of all records."""
     rng = np.random.default_rng(2)
@@ -103,6 +110,7 @@ WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
     "a hundredth close to 2": (rare(N, N), "pass", "not applicable"),
     "a hundredth of members, few of all": (rare(N, 4 * N), "inconclusive", "not applicable"),
     "three decimals, of few members": (of_three_decimals, "pass", "pass"),
+    "two scores, one a side": (two_scores, "fail", "not applicable"),
     "zero of both signs": (frequent(-0.0, 0.5), "pass", "pass"),
     "no frequent score": (frequent(0.3, 0.0), "pass", "pass"),
 }

@@ -220,9 +220,20 @@ def test_counts_are_asked_from_the_file_that_they_were_written_to(mace: macekit.
         assert found["provenance"]["input_sha256"] == counted["input_sha256"]
         assert found["provenance"]["columns"] == counted["columns"]
 
-    path.write_text(path.read_text().replace('"n_members"', '"n_member"'))
-    with pytest.raises(macekit.MaceProblem, match="a field is not known"):
-        macekit.gate(path, **asked)
+    written = counted.to_dict()
+    for other, words in (
+        ({"cluster": [1]}, "counts do not say whose a row is"),
+        ({"members": [0.5]}, "counts: were sent together with scores"),
+        ({"n_member": 5}, "a field is not known"),
+        (
+            {"columns": [{"role": [1], "name": "s", "kind": "numbers", "distinct": None}]},
+            "a field is not known",
+        ),
+        ({"columns": [written["columns"][0] | {"notes": [{}]}]}, "a field is not known"),
+    ):
+        path.write_text(json.dumps(written | other))
+        with pytest.raises(macekit.MaceProblem, match=words):
+            macekit.gate(path, **asked)
 
 
 def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
