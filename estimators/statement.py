@@ -295,13 +295,13 @@ def sorted_into(cells: int) -> str:
     return f"sorted into {_groups(cells)}"
 
 
-def rules_along(changes: int) -> str:
+def rules_along(changes: int, score: str = "the score") -> str:
     """Rules that change their guess at most so often along a score, in words to put after "attackers who"."""
     return {
         0: "guess the same of every record",
         1: "accuse on one side of a cut",
         2: "accuse on one side of a cut, or inside or outside one range",
-    }.get(changes, f"change their guess at most {changes} times along the score")
+    }.get(changes, f"change their guess at most {changes} times along {score}")
 
 
 def rules_covered(changes: int | None, cells: int | None, score: str = "the score") -> str:
@@ -314,7 +314,7 @@ def rules_covered(changes: int | None, cells: int | None, score: str = "the scor
     """
     if changes is None:
         return "read the score" if cells is None else f"see which of {_groups(cells)} {score} falls in"
-    along = rules_along(changes)
+    along = rules_along(changes, score)
     if cells is None:
         return along
     return f"{along}, or who sort {score} into {cells} {'step' if cells == 1 else 'steps'}"

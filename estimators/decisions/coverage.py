@@ -29,7 +29,12 @@ def up_to(result: Advantage, changes: int | None) -> str:
         return ""
     often = f"more than {MOST_CHANGES - 1:,} times" if changes >= MOST_CHANGES else times(changes)
     every = "every attacker who changes" if changes < MOST_CHANGES else "attackers who change"
-    return f"{every} their guess {often} along the {result.score}"
+    return f"{every} their guess {often} along the {_score_read(result)}"
+
+
+def _score_read(result: Advantage) -> str:
+    """The score along which attackers go: of counts, as it was counted."""
+    return f"counted {result.score}" if as_counted(result.fine) else result.score
 
 
 def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
@@ -39,7 +44,7 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     attackers = result.attacker
     if up_to(result, changes):
         steps = None if result.target.name in ASSUMED else result.resolution
-        attackers = rules_covered(changes, steps, f"the {result.score}")
+        attackers = rules_covered(changes, steps, f"the {_score_read(result)}")
     attackers = f"It covers attackers who {attackers}; {result.better[0].lower()}{result.better[1:]}"
     return (attackers, *as_counted(result.fine))
 
