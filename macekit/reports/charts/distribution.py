@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from estimators.statement import exactly
 from macekit.reports.charts import frame
 from macekit.reports.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
 from macekit.reports.formatting import distinct, many, rounded, short, three
-from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table
+from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Number, Phrase, Table
 from macekit.reports.palette import BASELINE, MEMBER, MUTED, NONMEMBER, SURFACE
 
 Span = tuple[float, float]
@@ -47,13 +48,20 @@ def names(risk: AnswerPath) -> list[Cell]:
     if "labels" in cells.value:
         return [label.untrusted() for label in cells["labels"]]
     if kind == "intervals" and len(cells["cuts"]):
-        cuts = [cut.number("plain") for cut in cells["cuts"]]
+        cuts = _told_apart([*cells["cuts"]])
         inner: list[Cell] = [Phrase((a, " to ", b)) for a, b in pairwise(cuts)]
         return [Phrase(("below ", cuts[0])), *inner, Phrase((cuts[-1], " or more"))]
     places = spans(cells.value, None)
     if places is None:
         return [f"cell {i + 1}" for i in range(len(risk["cells"]["members"]))]
-    return [f"{short(start)} to {short(end)}" for start, end in places]
+    write = short if len({short(start) for start, _ in places}) == len(places) else exactly
+    return [f"{write(start)} to {write(end)}" for start, end in places]
+
+
+def _told_apart(ends: Sequence[AnswerPath]) -> list[Number]:
+    """Ends of cells in few digits, or in all where some would read alike."""
+    few = len({short(end.value) for end in ends}) == len(ends)
+    return [end.number("plain" if few else "exact") for end in ends]
 
 
 SIDES = ("members", "nonmembers")
@@ -175,11 +183,9 @@ def _table(scores: AnswerPath) -> Table:
         order = _by_records(scores.value)
         names: list[Cell] = [scores["labels"][i].untrusted() for i in order[:MOST_ROWS]]
         return _counts(scores, "category", order, names)
-    edges = scores["edges"]
+    edges = _told_apart([*scores["edges"]])
     order = list(range(len(edges) - 1))
-    names = [
-        Phrase((edges[i].number("plain"), " to ", edges[i + 1].number("plain"))) for i in order[:MOST_ROWS]
-    ]
+    names = [Phrase((start, " to ", end)) for start, end in pairwise(edges[: MOST_ROWS + 1])]
     return _counts(scores, "score", order, names)
 
 
