@@ -3,11 +3,12 @@
 import json
 import os
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
+import warnings
 from collections.abc import Iterator
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 import psycopg
 import pytest
+import uvicorn
 from mlflow.exceptions import MlflowException
 from mlflow.models import MetricThreshold
 from sklearn.ensemble import RandomForestClassifier
@@ -45,6 +47,24 @@ TABLE = pd.DataFrame(
 )
 
 
+def serve(database: str, folder: Path, port: int) -> None:
+    """In a forked process: what `mlflow server` does; it would import twice all that is imported here."""
+    with open(folder / "log", "wb") as log:
+        for number in (1, 2):
+            os.dup2(log.fileno(), number)
+    warnings.resetwarnings()  # what MLflow warns of is no error of a test
+    from mlflow.server import handlers
+
+    root = "mlflow-artifacts:/"
+    os.environ |= {
+        mlflow.server.BACKEND_STORE_URI_ENV_VAR: database, mlflow.server.ARTIFACT_ROOT_ENV_VAR: root,
+        mlflow.server.SERVE_ARTIFACTS_ENV_VAR: "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        mlflow.server.ARTIFACTS_DESTINATION_ENV_VAR: str(folder / "artefacts"), "MLFLOW_DISABLE_TELEMETRY": "true",
+    }  # fmt: skip
+    handlers.initialize_backend_stores(database, database, root)
+    uvicorn.run("mlflow.server.fastapi_app:app", host="127.0.0.1", port=port)
+
+
 @pytest.fixture(scope="module")
 def address(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of MLflow, in a process of its own."""
@@ -53,25 +73,20 @@ def address(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     database = postgres.replace("postgresql://", "postgresql+psycopg://")
-    options = {"backend-store-uri": database, "artifacts-destination": str(folder / "artefacts")}
-    options |= {"host": "127.0.0.1", "port": str(port), "workers": "1"}
-    command = [sys.executable, "-m", "mlflow", "server"]
-    command += [part for name, value in options.items() for part in (f"--{name}", value)]
-    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
-    with open(folder / "log", "w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | quiet)
+    process = get_context("fork").Process(target=serve, args=(database, folder, port), daemon=True)
+    process.start()
     try:
         _wait(process, f"http://127.0.0.1:{port}/health", folder / "log")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait()
+        process.join()
 
 
-def _wait(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
+def _wait(process: ForkProcess, health: str, log: Path) -> None:
     """Until it answers."""
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and process.poll() is None:
+    while time.monotonic() < end and process.is_alive():
         try:
             with urllib.request.urlopen(health):
                 return
