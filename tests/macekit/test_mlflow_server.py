@@ -25,6 +25,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import macekit
 import macekit.mlflow
+from tests.cases import each_case
 
 pytestmark = [
     pytest.mark.slow,  # a server is started; and what MLflow itself warns of:
@@ -131,13 +132,11 @@ def test_what_is_logged_lies_in_the_database_and_is_found_again(client, postgres
     assert {each.path for each in client.list_artifacts(run, "membership")} >= {"membership/report.html"}
 
 
-@pytest.mark.parametrize(
-    ("score", "limit", "decision", "member"),
-    [
-        ("loss", 0.1, "fail", {}),
-        ("noise", 0.5, "pass", {"member": "part", "members": "train"}),
-        ("noise", 0.1, "inconclusive", {}),
-    ],
+@each_case(
+    "score, limit, decision, member",
+    ("loss", 0.1, "fail", {}),
+    ("noise", 0.5, "pass", {"member": "part", "members": "train"}),
+    ("noise", 0.1, "inconclusive", {}),
 )
 def test_the_gate_s_verdict_is_in_the_run(client, score, limit, decision, member) -> None:
     config = {"score": score, "max_advantage": limit, **member}
@@ -197,36 +196,24 @@ def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> 
         assert {group["label"] for group in answer["groups"]} == {"eu", "us"}
 
 
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        ({"score": "los"}, "score: the data have no column 'los'; it has loss, noise"),
-        ({"score": "loss", "member": "train"}, "member: the data have no column 'train'"),
-        ({"score": "loss"}, "max_advantage"),
-        ({"max_advantage": 0.1}, "neither a score nor targets"),
-        ({"score": "loss", "max_advantage": 2.0}, "max_advantage"),
-        ({"score": "loss", "max_advantage": 0.1, "max_advantge": 1}, "max_advantge"),
-        ({"score": "loss", "member": "region", "max_advantage": 0.1}, "row 0 is none of"),
-    ],
-)
-def test_what_it_cannot_do_is_one_error(client, config, words) -> None:
-    with pytest.raises((MlflowException, macekit.MaceProblem, TypeError), match=words), mlflow.start_run():
-        evaluate(evaluator_config=config)
+ANY = MlflowException, macekit.MaceProblem, TypeError
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"targets": "noise"}, "neither a model nor predictions"),
-        (
-            {"targets": "noise", "predictions": "loss", "evaluator_config": {"member": "region"}},
-            "need 0 and 1",
-        ),
-    ],
+@each_case(
+    "config, error, words, columns",
+    ({"score": "los"}, ANY, "score: the data have no column 'los'; it has loss, noise", {}),
+    ({"score": "loss", "member": "train"}, ANY, "member: the data have no column 'train'", {}),
+    ({"score": "loss"}, ANY, "max_advantage", {}),
+    ({"max_advantage": 0.1}, ANY, "neither a score nor targets", {}),
+    ({"score": "loss", "max_advantage": 2.0}, ANY, "max_advantage", {}),
+    ({"score": "loss", "max_advantage": 0.1, "max_advantge": 1}, ANY, "max_advantge", {}),
+    ({"score": "loss", "max_advantage": 0.1, "member": "region"}, ANY, "row 0 is none of", {}),
+    ({}, MlflowException, "neither a model nor predictions", {"targets": "noise"}),
+    ({"member": "region"}, MlflowException, "need 0 and 1", {"targets": "noise", "predictions": "loss"}),
 )
-def test_predictions_that_are_missing_are_one_error(client, arguments, words) -> None:
-    with pytest.raises(MlflowException, match=words), mlflow.start_run():
-        evaluate(**{"evaluator_config": {}, **arguments})
+def test_what_it_cannot_do_is_one_error(client, config, error, words, columns) -> None:
+    with pytest.raises(error, match=words), mlflow.start_run():
+        evaluate(evaluator_config=config, **columns)
 
 
 def test_a_server_that_cannot_be_reached_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
