@@ -109,6 +109,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """A developer's own settings, proxies and colours are left behind, like a strict umask and few descriptors."""
     for name in [name for name in os.environ if OF_THE_DEVELOPER.fullmatch(name)]:
         del os.environ[name]
+    os.environ["LANGUAGE"] = (
+        "C"  # nobody's language, and argparse looks for no file of one at each of its arguments
+    )
     os.umask(0o022)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft not in (hard, resource.RLIM_INFINITY):

@@ -7,6 +7,7 @@ import sys
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -39,6 +40,17 @@ def ran(name: str, *arguments: str, **changes: Any) -> Done:
             main.__globals__.update(changes)
             main(*arguments)
     return Done(0, out.getvalue(), err.getvalue())
+
+
+def require_a_table_and_a_drawing(example: ModuleType, folder: Path) -> None:
+    """What an example of theory prints and draws when it is run quickly."""
+    target = folder / "drawn.svg"
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
+        patch.setattr(sys, "argv", ["example", "--quick", "-o", str(target)])
+        example.main()
+
+    assert "| --- |" in printed.getvalue()
+    assert target.read_text("utf-8").startswith("<svg")
 
 
 def table_rows(text: str) -> list[list[str]]:

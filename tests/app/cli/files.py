@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from fcntl import F_SETPIPE_SZ, fcntl
@@ -128,6 +128,16 @@ def typed(line: str, *words: str, stdin: bytes | None = None) -> Done:
         except SystemExit as end:  # how argparse ends
             status = int(str(end.code or 0))
     return Done(status, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
+
+
+def typed_with(settings: Mapping[str, str], line: str) -> Done:
+    """Type a line where the environment has these settings and no others."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("MACE_")]:
+            patch.delenv(name)
+        for name, value in settings.items():
+            patch.setenv(f"MACE_{name.upper()}", value)
+        return typed(line)
 
 
 def refused(line: str, *words: str, stdin: bytes | None = None) -> str:

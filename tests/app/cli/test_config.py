@@ -1,24 +1,16 @@
 """`mace config`: every setting with its value, its origin and its meaning, and no secret."""
 
-import os
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from app.settings import Settings
-from tests.app.cli.files import Done, typed
+from tests.app.cli.files import Done, typed_with
 
 KEY = "correct-horse-battery-staple"
 
 
 def config(line: str = "", **settings: str) -> Done:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("MACE_")]:
-            patch.delenv(name)
-        for name, value in settings.items():
-            patch.setenv(f"MACE_{name.upper()}", value)
-        return typed(f"config {line}")
+    return typed_with(settings, f"config {line}")
 
 
 def row(done: Done, name: str) -> list[str]:

@@ -1,7 +1,6 @@
 """`mace serve` as an operator runs it: a process, its port, its output, its signals and its exit status."""
 
 import json
-import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.files import Done, typed
+from tests.app.cli.files import Done, typed_with
 from tests.app.http.asked import workers_of
 from tests.app.running import PATIENCE, SERVE, Running, children, running, start, until
 from tests.cases import each_case
@@ -141,12 +140,7 @@ def test_what_outlasts_the_drain_limit_is_told_so(guarded: Running) -> None:
 
 def serve(line: str = "", **settings: str) -> Done:
     """What is said in this process, which is for settings that are refused before anything listens."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("MACE_")]:
-            patch.delenv(name)
-        for name, value in settings.items():
-            patch.setenv(f"MACE_{name.upper()}", value)
-        return typed(f"serve {line}")
+    return typed_with(settings, f"serve {line}")
 
 
 @each_case(

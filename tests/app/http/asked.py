@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,17 @@ from tests.app.running import PATIENCE, Answer, Running, children, until
 from tests.macekit.decoding.support import arrow_bytes, npy_bytes, npz_bytes
 
 Floats = NDArray[np.float64]
+WAITS = """
+import time
+from pathlib import Path
+from macekit.operations import perform as work
+
+def perform(call, body):
+    reply = work(call, body)
+    while not Path({folder!r}, "go").exists():
+        time.sleep(0.005)
+    return reply
+"""
 
 
 def world(records: int, seed: int = 0) -> tuple[Floats, Floats]:
@@ -147,3 +159,8 @@ def reached(service: Running, name: str, value: float) -> None:
 def workers_of(service: Running) -> list[int]:
     """Process ids of the workers: the children of the server's only child, from which they are forked."""
     return [worker for fork_server in children(service.process.pid) for worker in children(fork_server)]
+
+
+def put_waiting_work(folder: Path) -> None:
+    """Put `waits:perform` into a folder: workers that do it answer once there is a file called go in it."""
+    (folder / "waits.py").write_text(WAITS.format(folder=str(folder)))

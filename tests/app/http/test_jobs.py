@@ -20,7 +20,7 @@ from app.audit_file import verify
 from app.http.jobs import LONGEST_WAIT, USUAL_WAIT, seconds_to_wait
 from app.keys import Key
 from macekit.client import server as client
-from tests.app.http.asked import metric, reached, slug, workers_of
+from tests.app.http.asked import metric, put_waiting_work, reached, slug, workers_of
 from tests.app.running import Answer, Running, ready, until
 from tests.cases import each_case
 from tests.contract.document import document, faults
@@ -40,17 +40,6 @@ pool.Pool.__init__.__defaults__ = ("waits:perform",)
 from app.cli import main
 sys.exit(main(["serve"]))
 """
-WAITS = """
-import time
-from pathlib import Path
-from macekit.operations import perform as work
-
-def perform(call, body):
-    reply = work(call, body)
-    while not Path({folder!r}, "go").exists():
-        time.sleep(0.005)
-    return reply
-"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +51,7 @@ class Waiting(Running):
 
 
 def started(folder: Path, changes: str = "", **settings: str) -> Iterator[Waiting]:
-    (folder / "waits.py").write_text(WAITS.format(folder=str(folder)))
+    put_waiting_work(folder)
     told = {"data": str(folder), "inline_limit": "0", **settings}
     with ready(folder, ("-c", WAITING.format(folder=str(folder), changes=changes)), **told) as found:
         yield Waiting(found.process, found.port, folder)

@@ -106,7 +106,7 @@ def test_a_count_is_held_in_memory_where_no_worker_can_read_it_as_it_comes(audit
 @pytest.mark.slow
 def test_a_slow_reader_that_keeps_the_pace_gets_the_whole_answer(narrow: Running) -> None:
     """More than twice as long as one may take that reads nothing."""
-    body, dropped = as_json(*world(33_000)), metric(narrow, "mace_answers_dropped_total")
+    body, dropped = as_json(*world(24_000)), metric(narrow, "mace_answers_dropped_total")
     with begun(narrow, "/v1/individual-risk", body, buffer=64 * 1024) as connection:
         answer = http.client.HTTPResponse(connection)
         answer.begin()
@@ -116,7 +116,7 @@ def test_a_slow_reader_that_keeps_the_pace_gets_the_whole_answer(narrow: Running
             time.sleep(max(0.0, begin + received / (2 * MIB) - time.monotonic()))
 
     assert answer.status == 200
-    assert received == expected > 7 * MIB
+    assert received == expected > 5 * MIB
     assert metric(narrow, "mace_answers_dropped_total") == dropped
 
 

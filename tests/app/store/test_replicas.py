@@ -25,7 +25,7 @@ from app.signing import MEMBER, public_keys, verify
 from macekit.call import CSV
 from macekit.client import server
 from tests.app.conftest import key_pair
-from tests.app.http.asked import metric, slug, workers_of
+from tests.app.http.asked import metric, put_waiting_work, slug, workers_of
 from tests.app.running import PATIENCE, Answer, Running, children, environment_shown, ready, until
 from tests.app.store.databases import PASSWORD, database
 
@@ -49,17 +49,6 @@ from app.cli import main
 sys.exit(main(["serve"]))
 """
 """A replica that is in a hurry, and whose workers answer once there is a file called go."""
-WAITS = """
-import time
-from pathlib import Path
-from macekit.operations import perform as work
-
-def perform(call, body):
-    reply = work(call, body)
-    while not Path({folder!r}, "go").exists():
-        time.sleep(0.005)
-    return reply
-"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,7 @@ class Shared:
 
 
 @contextmanager
-def replica(folder: Path, name: str, address: str) -> Iterator[Running]:
+def replica(folder: Path, name: str, address: str, *, anew: bool = True) -> Iterator[Running]:
     own = folder / name
     own.mkdir(exist_ok=True)
     settings = {
@@ -90,14 +79,14 @@ def replica(folder: Path, name: str, address: str) -> Iterator[Running]:
         "signing_key_file": str(folder / "key.pem"), "audit_file": str(own / "audit"),
         "spool_limit": str(64 * MIB), "drain_limit": "5",
     }  # fmt: skip
-    with ready(own, ("-c", REPLICA.format(folder=str(folder))), anew=True, **settings) as found:
+    with ready(own, ("-c", REPLICA.format(folder=str(folder))), anew=anew, **settings) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def pair(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     folder = tmp_path_factory.mktemp("replicas")
-    (folder / "waits.py").write_text(WAITS.format(folder=str(folder)))
+    put_waiting_work(folder)
     key_pair(folder)
     limits: dict[str, Any] = {"slow": {"requests_per_minute": 6}}
     keys.write(
@@ -237,7 +226,7 @@ def test_a_job_survives_its_replica_and_is_answered_once(pair: Shared) -> None:
 
     Body and answer of the second job have several parts.
     """
-    with replica(pair.folder, "third", pair.address) as third:
+    with replica(pair.folder, "third", pair.address, anew=False) as third:
         slept = begun(third)
         os.kill(third.process.pid, signal.SIGSTOP)
         until(lambda: pair.asked("SELECT turn FROM mace.job WHERE id = %s", slept.rpartition("/")[2]) == 2)

@@ -1,6 +1,5 @@
 """MIP's figures and data sets, redrawn: the exact computations against independent ones, and what they show."""
 
-import sys
 from functools import cache
 from itertools import pairwise
 from math import comb, sqrt
@@ -34,6 +33,7 @@ from examples.theory.mip.mechanisms import (
 )
 from examples.theory.mip.proposition11 import Enumerated, scales_and_etas
 from examples.theory.readme import blocks
+from tests.examples.scripts import require_a_table_and_a_drawing
 
 SMALL = (4, 6, 8, 10)
 OURS = ("sigma/(2 eta)", "same, M = 1", "swaps")
@@ -331,16 +331,8 @@ def test_a_training_set_is_half_of_the_records() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", [figure1, proposition11, section52])
-def test_every_example_prints_its_tables(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    target = tmp_path / "drawn.svg"
-    monkeypatch.setattr(sys, "argv", ["example", "--quick", "-o", str(target)])
-
-    example.main()
-
-    assert "| --- |" in capsys.readouterr().out
-    assert target.read_text("utf-8").startswith("<svg")
+def test_every_example_prints_its_tables(example: ModuleType, tmp_path: Path) -> None:
+    require_a_table_and_a_drawing(example, tmp_path)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """MIS's table, experiment and figures: the paper's numbers, an attack that is simulated, and what is printed."""
 
-import sys
 from functools import cache
 from itertools import product
 from math import exp, prod, sqrt
@@ -23,7 +22,7 @@ from examples.theory.mis.__main__ import HERE, README
 from examples.theory.mis.network import Network
 from examples.theory.mis.regression import NOISE, THRESHOLDS, Losses, below, ceiling, draw
 from examples.theory.readme import blocks, write_blocks
-from tests.examples.scripts import table_rows
+from tests.examples.scripts import require_a_table_and_a_drawing, table_rows
 
 GAMES = [(0.5, 1.0), (0.7, 1.0), (0.3, 2.0), (0.2, 0.5)]
 WORLDS = [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (1.0,)]
@@ -307,16 +306,8 @@ def test_least_squares_with_few_dimensions_is_certified_of_nothing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", [table1, figure1, figure2, digits])
-def test_every_example_prints_a_table_and_draws(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    target = tmp_path / "drawn.svg"
-    monkeypatch.setattr(sys, "argv", ["example", "--quick", "-o", str(target)])
-
-    example.main()
-
-    assert "| --- |" in capsys.readouterr().out
-    assert target.read_text("utf-8").startswith("<svg")
+def test_every_example_prints_a_table_and_draws(example: ModuleType, tmp_path: Path) -> None:
+    require_a_table_and_a_drawing(example, tmp_path)
 
 
 def test_figure_1_as_shown_says_what_the_paper_says() -> None:
