@@ -168,7 +168,7 @@ def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Ca
     inside = " and ".join(
         f"{own:,} of {total:,} {name}"
         for own, total, name in zip(
-            unlike[:, fullest].tolist(), totals.tolist(), ("members", "nonmembers"), strict=True
+            sides[:, fullest].tolist(), totals.tolist(), ("members", "nonmembers"), strict=True
         )
     )
     message = (
