@@ -12,7 +12,7 @@ from estimators.errors import MixedTypes
 from estimators.statement import Caution
 from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
-from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample
+from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options, table_options
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, Side
@@ -40,16 +40,22 @@ class Json(Format):
 
     def decode(self, call: Call, body: memoryview) -> DecodedBody:
         """The decoded body; null stands for what is not there."""
-        _refuse_options(call)
         if BY_NAME[call.operation].texts:  # lists of any length, and objects as others write them
+            _refuse_options(call)
             return DecodedBody(options=parse_object(bytes(body)))
         arrays = ARRAYS.get(call.operation, ())
         tree = read(body, COLUMNS | set(arrays))
         if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
+            _refuse_options(call)
             return _of_arrays(tree, arrays)
         of_counts = answer_of_counts(tree)
         if of_counts is not None:
             tree = {name: value for name, value in tree.items() if name not in OF_COUNTED}
+        own = {name: value for name, value in tree.items() if name not in RECORDS}
+        if (
+            of_counts is None or own or table_options(call)
+        ):  # a file of counts is no request, and has no options
+            _refuse_options(call)
         samples = {}
         if any(tree.get(name) is not None for name in SAMPLE):
             samples[""] = _sample(tree, "")
@@ -60,7 +66,8 @@ class Json(Format):
         columns, notes = of_counts or ((), ())
         return DecodedBody(
             samples,
-            {name: value for name, value in tree.items() if name not in RECORDS},
+            own or options(call),
+            textual=bool(call.query),
             columns=columns,
             cautions=notes,
             targets=_column(tree, "targets", ""),

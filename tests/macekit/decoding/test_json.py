@@ -295,6 +295,19 @@ def test_options_of_a_json_body_do_not_stand_in_the_address() -> None:
         read(b'{"members": [1]}', prior="0.5")
 
 
+def test_those_of_a_file_of_counts_do_unless_it_has_some() -> None:
+    sides = {"members": [5, 5], "nonmembers": [5, 5]}
+    written = {"sentence": "", "counts": sides, "columns": [], "input_sha256": ""}
+
+    found = read(json.dumps(written).encode(), prior="0.5", **{"metric.beta": "2"})
+
+    assert (found.options, found.textual) == ({"prior": "0.5", "metric": {"beta": "2"}}, True)
+    assert Counts.from_dict(found.samples[""].counts).to_dict() == Counts.from_dict(sides).to_dict()
+    for more, named in (({"seed": 3}, {"prior": "0.5"}), ({}, {"score": "loss"})):
+        with pytest.raises(Problem, match="stand in it, not in the query string"):
+            read(json.dumps(written | more).encode(), **named)
+
+
 @settings(max_examples=80)
 @given(st.binary(max_size=60) | st.text('{}[]",:0123456789.eE-+ntfmembrs\\u', max_size=60).map(str.encode))
 def test_random_bytes_are_material_or_a_problem(body: bytes) -> None:
