@@ -349,7 +349,10 @@ def pilot_and_rest(batch: Scores, rng: np.random.Generator) -> tuple[Counts, Cou
     sizes = [min(PILOT, max(FEWEST_PILOT, int(SHARE_OF_PILOT * len(side)))) for side in sides]
     pilot_sides = [side[:size] for side, size in zip(sides, sizes, strict=True)]
     rest = [side[size:] for side, size in zip(sides, sizes, strict=True)]
-    cells = Intervals(_cuts(np.unique(np.concatenate(pilot_sides))))
+    values, records = np.unique_counts(np.concatenate(pilot_sides))
+    behind = np.nextafter(values[records > 1], np.inf)  # a score that several have is a cell of its own
+    cuts = np.union1d(_cuts(values), behind[np.isfinite(behind)])
+    cells = Intervals(cuts)
     pilot, others = (_count([cells.locate(side) for side in part], cells) for part in (pilot_sides, rest))
     return pilot, others
 

@@ -169,9 +169,10 @@ class SequentialRun(State):
     @property
     def _crowd(self) -> tuple[Caution, ...]:
         """That a cell which the first batch cut is crowded, if it is not that of a score which many records have."""
-        if self.pilot is None or self.counts is None:
+        if self.pilot is None or self.counts is None or not isinstance(self.counts.cells, Intervals):
             return ()
-        of_one_score = self.pilot.pooled > 1  # each score of the pilot begins a cell
+        cuts = self.counts.cells.cuts
+        of_one_score = np.pad(np.nextafter(cuts[:-1], np.inf) == cuts[1:], 1)
         sides = np.stack([self.counts.members, self.counts.nonmembers])
         return of_grid(sides, np.where(of_one_score, 0, sides), CROWD_OF_PART)
 

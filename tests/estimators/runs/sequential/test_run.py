@@ -310,3 +310,14 @@ def test_a_score_that_many_records_have_hides_nothing(share, decision) -> None:
 
     assert run.decision.value == decision
     assert [each.code for each in run.cautions] == []
+
+
+def test_what_comes_next_to_a_score_that_many_had_is_not_taken_for_it() -> None:
+    rng, run = np.random.default_rng(2), sequential_run(max_advantage=0.2)
+    for each in range(6):
+        a, b = rng.random((2, 200))
+        a[:100], b[:100] = 0.5, 0.5 + 1e-9 * rng.random(100) * (each > 0)
+        run = run.after(Scores.of(a, b))
+        assert run.decision.value != "pass"
+
+    assert run.decision.value == "fail"
