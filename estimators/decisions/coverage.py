@@ -33,8 +33,8 @@ def up_to(result: Advantage, changes: int | None) -> str:
 
 
 def _score_read(result: Advantage) -> str:
-    """The score along which attackers go: of counts, as it was counted."""
-    return f"counted {result.score}" if as_counted(result.fine) else result.score
+    """The score along which attackers go: as it was counted, unless it was learned here."""
+    return "counted score" if result.score == "score" and as_counted(result.fine) else result.score
 
 
 def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:

@@ -89,9 +89,12 @@ def test_groups_of_shards_are_those_of_all_records(scale: float) -> None:
     more = {side: (np.array(scores[100:]) * scale).tolist() for side, scores in SAMPLE.items()}
     sample = {side: [*scores[:100], *more[side]] for side, scores in SAMPLE.items()}
     whole = asked("counts", {**sample, "groups": GROUPS})["counts"]
+    whole["cells"].pop("frequent", None)  # what is frequent in a small part need not be in all
 
     for shards in ([first, second], [second, first]):
-        assert asked("counts", {"shards": shards})["counts"] == whole
+        merged = asked("counts", {"shards": shards})["counts"]
+        merged["cells"].pop("frequent", None)
+        assert merged == whole
 
 
 def test_a_group_need_not_be_in_every_shard() -> None:
