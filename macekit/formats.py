@@ -161,7 +161,6 @@ def holds_pickle(path: str, head: bytes) -> bool:
 
 
 def _inflated(head: bytes) -> bytes:
-    """The first bytes of what zlib compressed; nothing if it did not."""
     try:
         return zlib.decompressobj().decompress(head[:HEAD], HEAD)
     except zlib.error:

@@ -81,7 +81,6 @@ def metrics_of(result: Result) -> dict[str, float]:
 
 
 def _write(result: Result, folder: Path) -> None:
-    """The artefacts, as they will lie."""
     result.to_json(folder / "answer.json")
     result.to_html(folder / "report.html")
     (folder / "charts").mkdir()

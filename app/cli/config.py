@@ -92,7 +92,6 @@ def origins() -> dict[str, str]:
 
 
 def _secret(value: object) -> bool:
-    """Whether a value is a secret, or an address with one in it."""
     return hasattr(value, "get_secret_value") or (isinstance(value, str) and "@" in value)
 
 

@@ -201,7 +201,6 @@ def _option(operation: str, parameter: dict[str, Any]) -> Option:
 
 
 def _fields(operation: str) -> Iterator[dict[str, Any]]:
-    """Parameters of a question that has no records, and so no query string."""
     for name, schema in schema_of(operation)["properties"].items():
         kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
         notes = {"description": schema.get("description", ""), "deprecated": schema.get("deprecated")}

@@ -223,7 +223,6 @@ def _say_counted(call: Call, source: Source | Shards, progress: Progress) -> Non
 
 
 def _decode(call: Call, source: Source) -> DecodedBody:
-    """What one input holds."""
     about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
@@ -231,7 +230,6 @@ def _decode(call: Call, source: Source) -> DecodedBody:
 
 
 def _table_of(call: Call, source: Source) -> Columns:
-    """Every column of one input."""
     about = _call_about(call, source)
     return _read(source, lambda body: reader_of(about).whole_columns(about, expanded(about, body)))
 

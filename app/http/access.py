@@ -68,7 +68,6 @@ class Access:
         return route is not None and route.path in self.open_to_all
 
     def _key(self, keys: KeyRing, scope: Scope) -> Key:
-        """The key that the request carries."""
         if (key := key_of(keys, scope)) is None:
             raise Problem("unauthorized", KEY_MISSING)
         if key.has_expired():

@@ -191,7 +191,6 @@ async def _former(request: Request) -> Response:
 
 
 def _page(page: Page, text: str) -> Answering:
-    """One page, ready to send."""
     headers = {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"}
 
     async def answer(request: Request) -> Response:
@@ -214,8 +213,6 @@ def _assets(assets: Mapping[str, Asset]) -> Answering:
 
 
 def _guide(guide: Guide) -> Answering:
-    """A page or a file of the guide."""
-
     async def answer(request: Request) -> Response:
         asset = await guide.find(request)
         headers = {"Cache-Control": "no-cache"}

@@ -365,7 +365,6 @@ class Pool:
 
 
 def _size(source: Source) -> int:
-    """Bytes of a body, as far as they are known."""
     return len(source) if isinstance(source, bytes) else source.size if isinstance(source, Spool) else 0
 
 

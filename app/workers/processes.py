@@ -228,7 +228,6 @@ class ForkServer:
                 self._on_exit(pid, status)
 
     def _read_exits(self) -> None:
-        """Pass on which workers have exited."""
         assert self._control is not None
         try:
             data = self._control.recv(EXIT.size * 64, socket.MSG_PEEK)

@@ -340,9 +340,6 @@ def teach(
     Args:
         members: Rows of member records, in random order.
         nonmembers: Rows of nonmember records, likewise.
-
-    Returns:
-        a ``LearnedRule``, for statements about records that are none of these.
     """
     training = [members, nonmembers]
     first = [side[: max(1, len(side) // 2)] for side in training]

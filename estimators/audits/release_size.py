@@ -208,9 +208,6 @@ def release_size(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all sizes
             hold together with it. A largest size that breaks the limit is named with half of the rest at most.
 
-    Returns:
-        a ``ReleaseSize``: every size's advantage, the largest that keeps the limit, and which rows these are.
-
     Raises:
         InputError: tables that cannot be read together, or fewer than 8 rows on a side.
         OutOfRange: sizes that are no whole numbers from 1 to the number of released rows.

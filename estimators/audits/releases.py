@@ -114,9 +114,6 @@ def compare_releases(
             query.
         accept_exposure: Whether a release may pass beside a severe exposure.
 
-    Returns:
-        a ``ReleaseComparison``: each release's advantage and true rank, the differences, the decisions.
-
     Raises:
         OptionError: fewer than two releases, or one without a query.
         UnknownName: ``against`` is none of the releases.
@@ -196,7 +193,6 @@ def compare_releases(
 
 
 def _flat(releases: Mapping[str, Mapping[str, Value]]) -> dict[tuple[str, str], Value]:
-    """What each query of each release has, under both names."""
     return {(name, query): value for name, each in releases.items() for query, value in each.items()}
 
 

@@ -359,9 +359,6 @@ def control(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``Control``: the score's advantage with its certified interval, and what it says.
-
     Raises:
         InputError: scores that are none, or fewer than 8 on a side.
 

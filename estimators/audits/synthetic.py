@@ -298,9 +298,6 @@ def audit_synthetic(
         control: The advantage of a score of both sides by a release that was made of neither
             (``estimators.control``): if it has one, a fail is "fail, or drift".
 
-    Returns:
-        a ``SyntheticAudit``: every query's advantage, exposed members, copies, the decision.
-
     Raises:
         InputError: tables that cannot be read together, or fewer than 8 rows on a side; the text says which column and
             what to do.
@@ -602,7 +599,6 @@ def _judge(
 
 
 def _values(scores: Scores) -> int:
-    """How many different scores there are."""
     return len(np.unique(np.concatenate([scores.members, scores.nonmembers])))
 
 

@@ -346,7 +346,6 @@ def _excess_upper(first: CountPair, second: CountPair, sizes: CountPair, alpha: 
 
 
 def _between(value: float, low: float, high: float, confidence: float, guarantee: Guarantee) -> Estimate:
-    """An estimate within its interval."""
     return Estimate(min(max(value, low), high), Interval(low, high, confidence, guarantee))
 
 

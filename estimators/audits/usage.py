@@ -299,7 +299,6 @@ def dataset_use(
 
 
 def _scores(values: ArrayLike, name: str) -> Floats:
-    """Finite scores, a row a record."""
     try:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -302,7 +302,6 @@ def _within(column: Integers, other: Integers) -> bool:
 
 
 def _sizes(column: Integers) -> Floats:
-    """How many rows the cluster of each row has."""
     sizes: Floats = np.bincount(column)[column].astype(np.float64)
     return sizes
 

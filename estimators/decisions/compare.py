@@ -362,9 +362,6 @@ def paired_difference(
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
             columns of labels that cross.
 
-    Returns:
-        a ``Difference``, as ``difference`` does.
-
     Example:
         >>> import numpy as np
         >>> from estimators import Scores, difference, paired_difference

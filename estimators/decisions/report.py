@@ -377,5 +377,4 @@ def _elsewhere(paper: PaperAdvantage, certified: Advantage) -> tuple[Caution, ..
 
 
 def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:
-    """Each caution once, in the order met."""
     return tuple(dict.fromkeys(caution for group in groups for caution in group))

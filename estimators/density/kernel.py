@@ -93,7 +93,6 @@ def _prominent(members: Floats, nonmembers: Floats, share: float) -> Floats:
 
 
 def _count(side: Floats, values: Floats) -> Integers:
-    """Records of one side that equal each value."""
     return np.array([np.count_nonzero(side == value) for value in values], dtype=np.int64)
 
 

@@ -177,5 +177,4 @@ def _chance(hits: int, trials: int, other_hits: int, other_trials: int) -> float
 
 
 def _log_ways(n: int, k: Floats) -> Floats:
-    """Logarithm of the ways to choose k of n."""
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

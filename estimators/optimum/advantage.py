@@ -38,9 +38,6 @@ def advantage(
             columns of labels that cross (a person and a model), by name or in a list. A cluster may have rows on both
             sides. Both ends then hold for rows that are alike within a cluster.
 
-    Returns:
-        an ``Advantage``: estimate, interval, guarantee and the result as a sentence.
-
     Raises:
         MaceError: a number out of its range, or scores that the target cannot use.
 

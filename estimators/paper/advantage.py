@@ -120,7 +120,6 @@ def _exactly(sizes: NDArray[np.int64], n1: int, n0: int, prior: float) -> Floats
 
 
 def _ways(of: float, first: Floats) -> Floats:
-    """Logarithm of the number of ways to take so many, one after another."""
     ways: Floats = gammaln(of + 1) - gammaln(of - np.minimum(first, of) + 1)
     return ways
 

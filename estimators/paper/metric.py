@@ -98,9 +98,6 @@ def paper_metrics(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: As in ``paper_metric``.
 
-    Returns:
-        a ``PaperMetric`` for each metric, in their order.
-
     Example:
         >>> from estimators import Counts, preset
         >>> from estimators.paper import paper_metrics

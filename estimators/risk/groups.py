@@ -215,7 +215,6 @@ class GroupTable:
 
 
 def _require_few(labels: Sized, cells: Cells) -> None:
-    """Refuse a table that is too large."""
     if len(labels) * cells.size > MOST_COUNTS:
         message = f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups"
         raise TooManyCells(message, field="groups")

@@ -185,9 +185,6 @@ def advantage_series(
             query.
         accept_exposure: Whether a step may pass beside a severe exposure.
 
-    Returns:
-        a ``Series``: each step with an interval, the last that keeps the limit, the first that exceeds it.
-
     Raises:
         OptionError: no step, or a step without a query.
         OutOfRange: a number out of its range.

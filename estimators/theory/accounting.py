@@ -120,9 +120,6 @@ def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = Non
         points: Pairs (order, epsilon) of Renyi differential privacy; orders of at least 1, epsilons of at least 0.
         delta: Where an epsilon is wanted exactly, if anywhere.
 
-    Returns:
-        a ``DpCurve``, which is a promise like any other.
-
     Raises:
         OutOfRange: no pair, or a number out of its range.
         NotInstalled: ``dp-accounting`` is not installed.
@@ -147,9 +144,6 @@ def curve_of(accountant: Any, delta: float | None = None) -> DpCurve:
     Args:
         accountant: An accountant that has composed what was run, or a ``PrivacyLossDistribution``.
         delta: Where an epsilon is wanted exactly, if anywhere.
-
-    Returns:
-        a ``DpCurve``, which is a promise like any other.
 
     Raises:
         OptionError: what came has neither ``get_delta`` nor ``get_delta_for_epsilon``.

@@ -183,9 +183,6 @@ def agreement(
         direction: Which scores suggest membership: ``high``, ``low`` or ``either``.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        an ``Agreement``: the decision, a sentence, and a row for each quantity.
-
     Raises:
         MaceError: a number out of its range, or an adjacency that does not go with the inclusion.
 

@@ -162,9 +162,6 @@ class Chart:
         Args:
             path: The file, whose name ends in ``.svg`` or ``.png``.
 
-        Returns:
-            the path.
-
         Raises:
             ValueError: another suffix.
         """

@@ -204,9 +204,6 @@ class Result:
 
         A pass that hides exposed members (``rare_exposure``) is a ``UserWarning``.
 
-        Returns:
-            the result itself.
-
         Raises:
             LimitExceeded: the records show that a limit does not hold (``macekit.testing.LimitExceeded``).
             Inconclusive: the records are too few to say (``macekit.testing.Inconclusive``).
@@ -232,9 +229,6 @@ class Result:
 
         Args:
             path: A file to write it to as well. None: it is only returned.
-
-        Returns:
-            the text.
         """
         import msgspec
 
@@ -257,9 +251,6 @@ class Result:
             path: A file to write it to as well. None: it is only returned.
             dated: Whether it says when the answer came. Without it the same answer has the same bytes.
 
-        Returns:
-            the text.
-
         Raises:
             ValueError: an answer of which there is no report, as of ``counts``.
         """
@@ -273,9 +264,6 @@ class Result:
         Args:
             path: A file to write it to as well. None: it is only returned.
             dated: As for ``to_html``.
-
-        Returns:
-            the text.
         """
         from macekit.call import MARKDOWN
 
@@ -287,9 +275,6 @@ class Result:
         Args:
             path: A file to write it to as well. None: it is only returned.
             dated: As for ``to_html``.
-
-        Returns:
-            the text.
         """
         from macekit.reports.rendering import CARD
 
@@ -301,9 +286,6 @@ class Result:
         Args:
             path: A file to write it to as well. None: it is only returned.
             dated: As for ``to_html``; records have no time.
-
-        Returns:
-            the text.
 
         Example:
             >>> import macekit
@@ -342,9 +324,6 @@ class Result:
 
         Args:
             chart: Its name, one of those that ``charts()`` has. None: the first.
-
-        Returns:
-            a ``Chart``.
 
         Raises:
             ValueError: there is no chart of this name, or of such an answer.
@@ -479,7 +458,6 @@ def _limit_lines(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _word(decision: str) -> str:
-    """A decision as people read it."""
     from macekit.reports.palette import WORDS
 
     return WORDS[decision].word.lower()

@@ -339,7 +339,6 @@ def _plain_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
 
 
 def _list(values: Any) -> list[Any]:
-    """The values of a column of any library."""
     if isinstance(values, list | tuple):
         return list(values)
     to_list = next(

@@ -96,7 +96,6 @@ class DecodedBody:
 
 
 def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
-    """Two nested mappings as one, in which the second wins."""
     merger = {**under, **over}
     for name, value in over.items():
         below = under.get(name)
@@ -137,7 +136,6 @@ def column_options(call: Call) -> ColumnOptions:
 
 
 def _names(value: str | None) -> tuple[str, ...]:
-    """Names of columns that commas separate."""
     return tuple(name.strip() for name in value.split(",")) if value is not None else ()
 
 

@@ -189,7 +189,6 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
 
 
 def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
-    """Rows of one length as a table."""
     refuse_ragged(list(map(len, rows)), where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)

@@ -124,7 +124,6 @@ FORMAT = JsonLines()
 
 
 def _lists(body: memoryview, choose: Choose[C]) -> dict[str, list[object]]:
-    """The values of the columns in use, by their names."""
     reading = Reading(choose)
     lists: dict[int, list[object]] = {}
     for _, block in reading.blocks(reader_of(body)):
@@ -328,7 +327,6 @@ class ValuesRead:
         return one_column(self.parts, self.what)
 
     def _typed(self, values: list[object], start: int) -> Values:
-        """Values of one type."""
         if self.kind == KINDS[str]:
             return self._labels(cast("list[str]", values), start)
         if self.kind == KINDS[bool]:

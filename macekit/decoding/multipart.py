@@ -220,7 +220,6 @@ def parts(body: memoryview) -> Iterator[Part]:
 
 
 def _part(data: memoryview) -> Part:
-    """Headers, an empty line, and the content."""
     head, line, _ = bytes(data[: MOST_HEAD + 4]).partition(b"\r\n\r\n")
     if not line:
         raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no end of its headers")

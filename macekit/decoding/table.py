@@ -370,7 +370,6 @@ def _checked_array(column: Column, operation: str, field: str) -> Column:
 
 
 def _kind(column: Column, field: str) -> str:
-    """What a column holds."""
     if isinstance(column, list):
         return "booleans" if isinstance(column[0], bool) else "text"
     if column.dtype.kind not in "biufOU":

@@ -77,7 +77,6 @@ def of_arrays(arrays: Arrays) -> Iterator[Entry]:
 
 
 def _cut(array: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
-    """The numbers of each record."""
     if (
         lengths.ndim != 1
         or lengths.dtype.kind not in "iu"

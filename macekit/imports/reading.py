@@ -218,7 +218,6 @@ def _leaves(tree: dict[str, Any], above: str = "", depth: int = 1) -> Iterator[t
 
 
 def _column(name: str, values: list[object]) -> NDArray[Any]:
-    """A list of JSON as an array."""
     return np.asarray(column(values, name.rpartition(".")[2]))
 
 

@@ -209,7 +209,6 @@ def _number(number: model.Number) -> str:
 
 
 def _code(text: str) -> str:
-    """A listing; a break in it is a break."""
     return f"<pre><code>{chr(10).join(_text(line) for line in text.split(chr(10)))}</code></pre>"
 
 

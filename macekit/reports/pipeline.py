@@ -247,7 +247,6 @@ def begin(statement: Mapping[str, Any]) -> str:
 
 
 def _word(statement: Mapping[str, Any]) -> str:
-    """The decision for people."""
     return WORDS[statement["decision"]].word.lower()
 
 

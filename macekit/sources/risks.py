@@ -135,7 +135,6 @@ def write_risks(
 
 
 def _rows(source: Source, call: Call, lookup: Lookup) -> Iterator[pa.Table]:
-    """Some rows at a time."""
     import pyarrow as pa
 
     start, waiting = 0, 0

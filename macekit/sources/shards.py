@@ -189,7 +189,6 @@ def _exists(path: str) -> bool:
 
 
 def _shards(path: str) -> Iterator[Shard]:
-    """The files of one path."""
     import pyarrow.fs as arrow_fs
 
     name = safe_name(path)

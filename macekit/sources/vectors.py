@@ -212,7 +212,6 @@ def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterat
 
 
 def _rows(block: Block) -> Floats:
-    """The vectors of a block."""
     return block.scores().astype(np.float64, copy=False)
 
 

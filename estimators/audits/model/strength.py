@@ -172,9 +172,6 @@ def query_strength(
         limit: The largest advantage that the audit accepts; None for none.
         prior, confidence, seed, learners: As for ``audit_model``. The interval holds by itself.
 
-    Returns:
-        a ``Strength``: what the queries see of the leak that is known.
-
     Raises:
         TooFewRecords: fewer than 8 planted records, or spared ones.
         InputError: as of ``audit_model``.

@@ -248,9 +248,6 @@ def audit_model(
         learners: Which classifiers compete for the learned score.
         progress: Called with how many queries were asked, of how many, and what was done, after each.
 
-    Returns:
-        a ``ModelAudit``: every query's advantage, exposed members, the decision.
-
     Raises:
         InputError: answers that are NaN, infinite or no probabilities, labels that are none of the classes; the error
             names the side and the row.
@@ -347,7 +344,6 @@ def audit_model(
 
 
 def _fit(sides: Sequence[Side], confidence: float) -> Fit:
-    """Accuracy or error of both sides."""
     right = [side.right for side in sides if side.right is not None]
     if not right:
         error = [float(np.sqrt(np.mean(-models.squared_error(s.answers, s.labels)))) for s in sides]
@@ -428,5 +424,4 @@ def _weakness(strength: Strength | None, limits: Sequence[RiskiestLimit]) -> Ite
 
 
 def _one_of_each(cautions: Sequence[Caution]) -> list[Caution]:
-    """The first caution of each kind."""
     return list({each.code: each for each in reversed(cautions)}.values())[::-1]

@@ -59,9 +59,6 @@ def discriminator(outputs: ArrayLike) -> Floats:
 
     Args:
         outputs: A number a record: a probability, a logit, or a critic's value; higher for "real".
-
-    Returns:
-        the same numbers, checked.
     """
     array = plain_array(outputs, "outputs")
     if array.ndim == 2 and array.shape[1] > 1:
@@ -90,9 +87,6 @@ def discriminator_vector(outputs: ArrayLike) -> Floats:
 
     Gives away at least what their maximum does, and has no direction: a learned adversary finds one. Costs one pass of
     each network. Vectors tie where all discriminators do.
-
-    Returns:
-        a vector a record.
     """
     return numbers(outputs, "outputs", (2,))
 
@@ -106,9 +100,6 @@ def hybrid(outputs: ArrayLike, distances: ArrayLike) -> Floats:
     Args:
         outputs: As for ``discriminator``.
         distances: The distance of each record to the nearest synthetic one, at least 0.
-
-    Returns:
-        a vector of two numbers a record.
     """
     answers, away = discriminator(outputs), numbers(distances, "distances")
     require_length(away, "distances", len(answers), "records")

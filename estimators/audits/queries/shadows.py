@@ -444,7 +444,6 @@ def _flags(membership: ArrayLike) -> Booleans:
 
 
 def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]) -> None:
-    """Shadows by records."""
     models, records = got[0] if need[0] is None else need[0], need[1]
     if got == (models, records):
         return

@@ -390,7 +390,6 @@ def _encoding(
 
 
 def _slices(sizes: Sequence[int]) -> list[slice]:
-    """Where each table lies when all are one after the other."""
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
@@ -426,7 +425,6 @@ def _sizes(tables: Mapping[str, Table]) -> list[int]:
 
 
 def _size(table: str, columns: Any) -> int:
-    """How many rows a table has."""
     if not hasattr(columns, "items"):
         raise InputError.about(table, f"got {type(columns).__name__}, need columns by name")
     sizes = {

@@ -163,9 +163,6 @@ def compressed_sizes(texts: Sequence[str | bytes]) -> query.Integers:
 
     Args:
         texts: A text a record.
-
-    Returns:
-        a whole number a record.
     """
     return np.array([len(zlib.compress(each)) for each in _encoded(texts)], dtype=np.intp)
 
@@ -426,7 +423,6 @@ def _require_tokens(sizes: query.Integers, name: str) -> None:
 
 
 def _starts(lengths: query.Integers) -> query.Integers:
-    """Where each record begins."""
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
 
 
@@ -436,7 +432,6 @@ def _record(tokens: Ragged, place: int) -> int:
 
 
 def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
-    """Each text in UTF-8."""
     if isinstance(texts, str | bytes):
         raise errors.InputError.about("texts", "got a single text, need one for each record")
     for index, text in enumerate(texts):

@@ -45,9 +45,6 @@ def hidden_features(features: ArrayLike, reference: ArrayLike | None = None) -> 
     Args:
         features: A row a record; further axes (channels, places) are laid out in one row.
         reference: Features of records that stand on neither side, at least two; left as they are without it.
-
-    Returns:
-        a vector a record.
     """
     rows = _features(features, "features")
     if reference is None:

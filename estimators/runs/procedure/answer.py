@@ -288,10 +288,6 @@ def procedure_advantage(
             covers it with this probability.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        a ``Procedure``: the mean over trainings, the next model, the spread between models, and the share of the
-        variance that more records cannot remove.
-
     Raises:
         TooFewRecords: fewer than 4 models, or a model with fewer than 8 rows of a side.
         DimensionMismatch: not a label for each row, or scores that are vectors.

@@ -474,12 +474,10 @@ class SequentialRun(State):
 
     @property
     def _alpha(self) -> float:
-        """The error of each end."""
         return (1.0 - self.confidence) / 2.0
 
     @property
     def _share(self) -> float:
-        """The share of members in the first block."""
         assert self.counts is not None
         (_, n1, _, n0) = (
             self.blocks[0] if self.blocks else (0, self.counts.n_members, 0, self.counts.n_nonmembers)

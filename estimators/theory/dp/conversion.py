@@ -136,9 +136,6 @@ def convert(
             ``inclusion`` needs.
         inclusion: How records became members: ``fixed_number`` or ``independent``.
 
-    Returns:
-        a ``ConversionStatement``: sentence, cautions, a row for each quantity.
-
     Raises:
         MaceError: not exactly one number, or one out of its range.
 

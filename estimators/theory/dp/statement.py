@@ -161,9 +161,6 @@ def assess(
             mu that keep it.
         cautions: What the accountant takes for granted: ``NoisySteps.cautions``.
 
-    Returns:
-        a ``DpStatement``: sentence, cautions, all bounds, the ROC envelope.
-
     Raises:
         MaceError: neither a promise nor an advantage, a number out of its range, or an adjacency that does not go with
             the inclusion.

@@ -61,9 +61,6 @@ class Fits:
             after: Parameters after that record was swapped for a random one from outside, row by row.
             record: Which record was swapped: a label for each row.
 
-        Returns:
-            ``Fits``, for ``mip.assess``.
-
         Raises:
             MaceError: neither draws nor pairs, pairs that are not complete, or rows that are no numbers.
 

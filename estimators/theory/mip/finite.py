@@ -115,9 +115,6 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFin
         records: Records in the data set, n, at least 2; up to some 20 can be enumerated.
         size: Records in a training set, k. None: half of them.
 
-    Returns:
-        a ``MipFiniteStatement``: eta of every record, exactly.
-
     Raises:
         MaceError: rows that are no probabilities, not as many as there are training sets, or too many training sets.
 

@@ -364,9 +364,6 @@ def privatize(
             estimate.
         confidence: Probability that the certificate holds, strictly between 0 and 1.
 
-    Returns:
-        a ``PrivateFit``: noisy parameters, the noise, and what is guaranteed.
-
     Raises:
         MaceError: a number out of its range, too few records or fits, or a fit that returns no numbers.
 

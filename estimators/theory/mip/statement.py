@@ -117,9 +117,6 @@ def assess(
         records: Number of records in the data set, which says whether all of them were swapped. None: an even number,
             and swaps cover only the records in ``record``.
 
-    Returns:
-        a ``MipStatement``: sentence, scale, what certifies it, all calibrations.
-
     Raises:
         MaceError: a number out of its range, an unknown noise, or too few fits.
 

@@ -53,9 +53,6 @@ class Distribution:
         Args:
             probabilities: The probability of each category; their sum may differ from 1 by rounding.
 
-        Returns:
-            a ``Distribution``, for ``mis.assess``.
-
         Raises:
             MaceError: no probability, one that is negative, or a sum that is not 1.
 

@@ -206,9 +206,6 @@ class Tally:
             counts: Records in each category; zeros may be left out.
             universe: Number of possible categories, listed or not. None: unknown.
 
-        Returns:
-            a ``Tally``, for ``mis.assess``.
-
         Raises:
             MaceError: counts that are no whole numbers of at least 0, no record, or fewer possible categories than
                 are listed.
@@ -237,9 +234,6 @@ class Tally:
         Args:
             values: The category of each record, numbers or text.
             universe: As for ``Tally.of_counts``.
-
-        Returns:
-            a ``Tally``, for ``mis.assess``.
 
         Raises:
             MaceError: no value, or fewer possible categories than there are in the sample.

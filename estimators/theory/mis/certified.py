@@ -255,7 +255,6 @@ def records_from(tally: Tally, delta: float, gamma: float = 1.0, confidence: flo
 
 
 def _each_end(confidence: float) -> float:
-    """The error of one end of an interval."""
     return (1.0 - require_open_unit("confidence", confidence)) / 2.0
 
 

@@ -75,9 +75,6 @@ def assess_divergence(
             the worst share.
         member_weight: What a true positive weighs against a true negative (lambda), above 0.
 
-    Returns:
-        a ``DivergenceStatement``: sentence, Delta, the best attack.
-
     Raises:
         MaceError: columns that are no probabilities, or not two of them.
 

@@ -162,9 +162,6 @@ def assess_mean(
         member_weight: What a true positive weighs against a true negative (lambda), above 0.
         delta: Largest acceptable Delta = 1 - security: ``records`` has the least number of records that keeps it.
 
-    Returns:
-        a ``MeanStatement``: sentence, Delta over sizes, the number of records that keeps a Delta.
-
     Raises:
         MaceError: a number out of its range.
 

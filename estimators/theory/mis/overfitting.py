@@ -167,7 +167,6 @@ def _ranks(n: int) -> NDArray[np.int64]:
 
 
 def _losses(values: ArrayLike, field: str) -> Floats:
-    """Losses in ascending order."""
     result = np.sort(np.asarray(values, dtype=np.float64).ravel())
     if not result.size:
         raise errors.TooFewRecords.about(field, "got none, need at least one")

@@ -120,9 +120,6 @@ def assess(
         coarsen_to: Numbers of cells to merge the categories into, to see what is gained.
         confidence: Probability that an interval from a sample holds, strictly between 0 and 1.
 
-    Returns:
-        a ``MisStatement``: sentence, Delta over sizes, diversity, bounds.
-
     Raises:
         MaceError: a number out of its range.
 
@@ -271,9 +268,6 @@ def assess_overfitting(
             data.
         alpha: Share of training losses that may lie above a cut, strictly between 0 and 1: ``by_mean`` has the cut that
             their mean alone vouches for.
-
-    Returns:
-        an ``OverfittingStatement``: sentence, the upper end of security, the cut that gives it.
 
     Raises:
         MaceError: a number out of its range, or losses that are none.

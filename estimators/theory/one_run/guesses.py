@@ -77,7 +77,6 @@ def of_coins(members: Integers, nonmembers: Integers, rng: np.random.Generator) 
 
 
 def _powers_of_two(most: int) -> list[int]:
-    """1, 2, 4, ... up to a number."""
     return [2**power for power in range(most.bit_length())]
 
 

@@ -87,9 +87,6 @@ def several_runs(
         promise, delta, confidence, adjacency, direction: As for ``one_run``.
         seed: Whole number from which everything random is drawn.
 
-    Returns:
-        a ``OneRun`` with ``bounds`` after each run.
-
     Raises:
         MaceError: as of ``one_run``; fewer than two runs, or a promise without an epsilon at this delta.
 

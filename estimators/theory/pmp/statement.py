@@ -127,9 +127,6 @@ def assess_exponential(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
-    Returns:
-        an ``ExponentialStatement``: sentence, practical epsilon, bounds.
-
     Raises:
         MaceError: a number out of its range, or too many training sets and no ``draws``.
 
@@ -237,9 +234,6 @@ def assess_finite(laws: ArrayLike, delta: float = 0.0) -> PmpFiniteStatement:
         laws: Probabilities of the outcomes, a row for each half of the records, in lexicographic order: 2, 6, 20, 70,
             ... rows for 2, 4, 6, 8, ... records; up to some 20 records can be enumerated.
         delta: The delta that goes with the practical epsilon, from 0 to 1.
-
-    Returns:
-        a ``PmpFiniteStatement``: sentence, practical epsilon, success of the best attacker, bounds.
 
     Raises:
         MaceError: rows that are no probabilities, or not as many as there are halves.
@@ -358,9 +352,6 @@ def assess_gaussian(
         practical_epsilon: In place of ``sigma``: the least noise that keeps this practical epsilon.
         delta: The delta that goes with every epsilon here, above 0; at 1, where every epsilon is 0, give ``sigma``.
         query: What noise is added to: the ``mean`` or the ``sum``.
-
-    Returns:
-        a ``GaussianStatement``: sentence, practical epsilon, bounds.
 
     Raises:
         MaceError: a number out of its range, or points that are all equal.

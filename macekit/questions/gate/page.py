@@ -222,7 +222,6 @@ def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> I
 
 
 def _origin(files: list[model.AnswerPath], context: model.Context) -> model.Section:
-    """Which scores each file held."""
     sources = [(each["file"], each["answer"]["provenance"]) for each in files]
     rows: tuple[tuple[model.Cell, ...], ...] = tuple(
         (

@@ -92,7 +92,6 @@ def _share(title: str) -> Spec:
 
 
 def _shares(value: Any) -> list[tuple[str, list[float]]]:
-    """Of each side, the share of its records in each bin."""
     return [
         (side, [count / max(1, sum(value[side]) + value[f"outside_{side}"]) for count in value[side]])
         for side in SIDES

@@ -231,7 +231,6 @@ def _request_file(question: Reproduction) -> str:
 
 
 def _value(options: Mapping[str, Any], name: str) -> Any:
-    """An option by its dotted name."""
     first, _, rest = name.partition(".")
     value = options.get(first)
     return _value(value, rest) if rest and isinstance(value, Mapping) else value

@@ -85,7 +85,6 @@ def png(figures: Sequence[Figure]) -> bytes:
 
 
 def _pixels() -> Any:
-    """What makes pixels of SVG."""
     try:
         import vl_convert
     except ModuleNotFoundError:
