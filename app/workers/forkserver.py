@@ -30,8 +30,7 @@ from app.workers.channel import (
 )
 from app.workers.datasets import Datasets
 from app.workers.landlock import confine, needed
-from app.workers.memory import MemoryLimit
-from app.workers.privileges import forbid_looks, give_up_rights
+from app.workers.privileges import MemoryLimit, forbid_looks, give_up_rights
 from app.workers.seccomp import refuse_calls
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply

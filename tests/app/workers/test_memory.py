@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux coun
 
 BEGIN = """
 import resource
-from app.workers.memory import MemoryLimit, data_bytes
+from app.workers.privileges import MemoryLimit, data_bytes
 
 MIB = 2**20
 """
