@@ -15,7 +15,7 @@ import msgspec
 from pydantic import BaseModel
 
 from app.cli.parsing import Misuse, Parser
-from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
+from app.openapi.parameters import ABOUT_TABLE, TABLE, Schema, parameters
 from estimators.python.dataclass import dataclass, replace
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS, schema_of
@@ -26,25 +26,13 @@ METRIC, PRESET = "metric", "metric.preset"
 """One metric by its name, or with parameters beside it: the shell has one flag for both."""
 
 COLUMNS = {
-    "score": ("NAME", "the column of scores; several, separated by commas, for a vector"),
-    "member": (
-        "NAME",
-        "the column that says who is a member, or COLUMN=VALUE: members are the rows of this value",
-    ),
-    "group": ("NAME", "the column of group labels"),
-    "unit": ("NAME", "the column with the person (or other unit) of each record; one record of each is kept"),
-    "cluster": (
-        "NAME,…",
-        "the column with the person (or document, …) of each record, or two that cross; all records are used, and "
-        "intervals allow for records of one cluster that are alike",
-    ),
-    "model": (
-        "NAME",
-        "the column with the model that scored each record, where one procedure trained several",
-    ),
-    "members_column": ("NAME", "a table with a column for each side: the scores of members"),
-    "nonmembers_column": ("NAME", "a table with a column for each side: the scores of nonmembers"),
-    "members": ("N", "NPY of one dimension: the number of values at its start that are members"),
+    **{name: text.removeprefix(ABOUT_TABLE) for name, text in TABLE.items()},
+    "score": "the column of scores; several, separated by commas, for a vector",
+    "member": "the column that says who is a member, or COLUMN=VALUE: members are the rows of this value",
+    "cluster": "the column with the person (or document, …) of each record, or two that cross; all records are used, "
+    "and intervals allow for records of one cluster that are alike",
+    "members_column": f"a {TABLE['members_column']}",
+    "nonmembers_column": f"a {TABLE['nonmembers_column']}",
 }
 """Options about the table, not about the question."""
 
@@ -180,7 +168,8 @@ def _item(schema: Schema, text: str) -> object:
 def _option(operation: str, parameter: dict[str, Any]) -> Option:
     question, name, schema = QUESTIONS[operation], parameter["name"], parameter["schema"]
     if name in COLUMNS and not BY_NAME[operation].tables:
-        return Option(flag(name, operation), name, *COLUMNS[name], COLUMN, schema)
+        metavar = {"members": "N", "cluster": "NAME,…"}.get(name, "NAME")
+        return Option(flag(name, operation), name, metavar, COLUMNS[name], COLUMN, schema)
     text = parameter["description"].removeprefix(ABOUT_TABLE)
     if text != parameter["description"]:
         return Option(flag(name), name, "NAME,…", text, COLUMN, schema)

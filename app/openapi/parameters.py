@@ -5,7 +5,15 @@ from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 from macekit.schemas.by_operation import QUESTIONS, columns_of, schema_of
-from macekit.schemas.query_string import COLUMN, FIRST_MEMBERS, JSON_ONLY, WHOLE, of_table, takes_arrays
+from macekit.schemas.query_string import (
+    COLUMN,
+    FIRST_MEMBERS,
+    JSON_ONLY,
+    WHOLE,
+    branches,
+    of_table,
+    takes_arrays,
+)
 
 Schema = dict[str, Any]
 
@@ -14,43 +22,20 @@ EXAMPLE = "example"
 ABOUT_TABLE = "table: "
 """What begins the description of an option that names columns."""
 
-TABLE: tuple[tuple[str, Schema, str], ...] = (
-    (
-        "score",
-        {"type": "string"},
-        "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare, "
-        "/v1/compare-releases and /v1/series: one query each)",
-    ),
-    (
-        "member",
-        {"type": "string"},
-        "table: the column that says who is a member; COLUMN=VALUE where one value of two stands for members",
-    ),
-    ("group", {"type": "string"}, "table: the column of group labels"),
-    (
-        "unit",
-        {"type": "string"},
-        "table: the column with the person (or other unit) of each record; one record of each is kept",
-    ),
-    (
-        "cluster",
-        {"type": "string"},
-        "table: the column with the person (or document, ...) of each record, or two that cross, separated by a comma; "
-        "all records are used, and intervals allow for records of one cluster that are alike",
-    ),
-    (
-        "model",
-        {"type": "string"},
-        "table: the column with the model that scored each record, where one procedure trained several",
-    ),
-    ("members_column", {"type": "string"}, "table with a column for each side: the scores of members"),
-    ("nonmembers_column", {"type": "string"}, "table with a column for each side: the scores of nonmembers"),
-    (
-        "members",
-        {"type": "integer", "minimum": 1},
-        "NPY of one dimension: the number of values at its start that are members",
-    ),
-)
+TABLE = {
+    "score": "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare, "
+    "/v1/compare-releases and /v1/series: one query each)",
+    "member": "table: the column that says who is a member; COLUMN=VALUE where one value of two stands for members",
+    "group": "table: the column of group labels",
+    "unit": "table: the column with the person (or other unit) of each record; one record of each is kept",
+    "cluster": "table: the column with the person (or document, ...) of each record, or two that cross, separated by a "
+    "comma; all records are used, and intervals allow for records of one cluster that are alike",
+    "model": "table: the column with the model that scored each record, where one procedure trained several",
+    "members_column": "table with a column for each side: the scores of members",
+    "nonmembers_column": "table with a column for each side: the scores of nonmembers",
+    "members": "NPY of one dimension: the number of values at its start that are members",
+}
+"""What may be said of a table of both sides, which is the name of a column but for ``members``."""
 
 _NEEDS = {"group": "groups", "unit": "units", "cluster": "cluster", "model": "model", "members": "members"}
 
@@ -99,12 +84,12 @@ def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
     fields, about = QUESTIONS[operation].model_fields, set(of_table(operation))
     if not BY_NAME[operation].texts:
         about.add(FIRST_MEMBERS)
-    for name, kind, text in TABLE:
+    for name, text in TABLE.items():
         need = _NEEDS.get(name)
         if name not in about:
             continue
         if need is None or need in fields or (need == "members" and operation in SIDED):
-            yield name, kind, text
+            yield name, {"type": "integer", "minimum": 1} if name == "members" else {"type": "string"}, text
 
 
 def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
@@ -125,13 +110,13 @@ def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set
         if name in left_out:
             continue
         example = {EXAMPLE: field["examples"][0]} if "examples" in field else {}
-        for branch in _branches(field, defs):
+        for branch in branches(field, defs):
             text = field.get("description") or branch.get("description", "")
             if branch.get("type") == "object":  # weights and coefficients are for JSON
                 if prefix == "" and "coefficients" not in branch["properties"]:
                     options |= _flatten(branch, defs, f"{name}.", left_out)
             elif branch.get("type") == "array":
-                items = next(_branches(branch["items"], defs))  # a list of names or of numbers
+                items = next(branches(branch["items"], defs))  # a list of names or of numbers
                 options[prefix + name] = {
                     "schema": {
                         **{k: v for k, v in branch.items() if k in {"type", "minItems", "maxItems"}},
@@ -152,20 +137,3 @@ def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}
                 options[prefix + name] = {"schema": either, "description": text, **deprecated, **example}
     return options
-
-
-def _branches(schema: Schema, defs: Schema) -> Iterator[Schema]:
-    """What a value may be, references followed."""
-    resolved = _resolved(schema, defs)
-    for key in ("anyOf", "oneOf"):
-        if key in resolved:
-            for branch in resolved[key]:
-                yield from _branches(branch, defs)
-            return
-    yield resolved
-
-
-def _resolved(schema: Schema, defs: Schema) -> Schema:
-    if "$ref" in schema:
-        return {**defs[schema["$ref"].rsplit("/", 1)[1]], **{k: v for k, v in schema.items() if k != "$ref"}}
-    return schema

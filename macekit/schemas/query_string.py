@@ -121,9 +121,9 @@ def kinds(operation: str, field: str) -> frozenset[str]:
     defs = schema.get("$defs", {})
     return frozenset(
         KINDS[items["type"]]
-        for branch in _branches(schema["properties"][field], defs)
+        for branch in branches(schema["properties"][field], defs)
         if branch.get("type") == "array"
-        for items in _branches(branch["items"], defs)
+        for items in branches(branch["items"], defs)
     )
 
 
@@ -134,11 +134,13 @@ def required(operation: str) -> tuple[str, ...]:
     return tuple(name for name in ARRAYS[operation] if name in names)
 
 
-def _branches(schema: Schema, defs: Schema) -> Iterator[Schema]:
+def branches(schema: Schema, defs: Schema) -> Iterator[Schema]:
     """What a value may be, references followed."""
     if "$ref" in schema:
-        schema = defs[schema["$ref"].rsplit("/", 1)[1]]
-    if "anyOf" not in schema:
+        others = {name: value for name, value in schema.items() if name != "$ref"}
+        schema = {**defs[schema["$ref"].rsplit("/", 1)[1]], **others}
+    either = schema.get("anyOf") or schema.get("oneOf")
+    if not either:
         yield schema
-    for branch in schema.get("anyOf", ()):
-        yield from _branches(branch, defs)
+    for branch in either or ():
+        yield from branches(branch, defs)

@@ -58,6 +58,21 @@ def absent(*names: str) -> JsonDict:
     return {"properties": {name: {"type": "null"} for name in names}}
 
 
+def given(name: str) -> JsonDict:
+    """State that a field is there, of whatever type, and not null."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+
+
+def any_number(*names: str) -> JsonDict:
+    """State that at least one of these numbers is there."""
+    return {"anyOf": [present("number", name) for name in names]}
+
+
+def without(part: dict[str, Any], *names: str) -> JsonDict:
+    """State the same, and that other fields are not there, or null."""
+    return {**part, "properties": {**part["properties"], **{name: {"type": "null"} for name in names}}}
+
+
 SIDES_OR_COUNTS: JsonDict = {
     "if": present("object", "counts"),
     "then": absent("members", "nonmembers"),

@@ -17,11 +17,21 @@ from macekit.schemas.records import (
     Share,
     about,
     absent,
+    any_number,
+    given,
     present,
+    without,
 )
 
 SEAL = "seal"
 """What a service that signs adds to the state of a run."""
+
+
+OF_GROUPS = ("max_group_risk", "max_group_advantage")
+COUNTED_BY_GROUP = {
+    "required": ["counts"],
+    "properties": {"counts": {"type": "object", **present("array", "by_group")}},
+}
 
 
 class GateQuestion(PriorQuestion):
@@ -35,49 +45,13 @@ class GateQuestion(PriorQuestion):
                     "if": {
                         "not": {"anyOf": [present("number", "max_advantage"), present("object", "state")]}
                     },
-                    "then": {
-                        "anyOf": [
-                            present("number", "max_tpr"),
-                            present("number", "max_epsilon"),
-                            present("number", "max"),
-                            present("number", "max_group_risk"),
-                            present("number", "max_group_advantage"),
-                        ]
-                    },
+                    "then": any_number("max_tpr", "max_epsilon", "max", *OF_GROUPS),
                 },
+                {"if": present("number", "max"), "then": given("metric"), "else": absent("metric")},
                 {
-                    "if": present("number", "max"),
-                    "then": {"required": ["metric"], "properties": {"metric": {"not": {"type": "null"}}}},
-                    "else": absent("metric"),
-                },
-                {
-                    "if": {
-                        "anyOf": [
-                            present("number", "max_group_risk"),
-                            present("number", "max_group_advantage"),
-                        ]
-                    },
+                    "if": any_number(*OF_GROUPS),
                     "then": {
-                        "anyOf": [
-                            {
-                                "required": ["groups"],
-                                "properties": {
-                                    "groups": {"not": {"type": "null"}},
-                                    "counts": {"type": "null"},
-                                },
-                            },
-                            {
-                                "required": ["counts"],
-                                "properties": {
-                                    "counts": {
-                                        "type": "object",
-                                        "required": ["by_group"],
-                                        "properties": {"by_group": {"type": "array"}},
-                                    },
-                                    "groups": {"type": "null"},
-                                },
-                            },
-                        ]
+                        "anyOf": [without(given("groups"), "counts"), without(COUNTED_BY_GROUP, "groups")]
                     },
                     "else": absent("groups"),
                 },
@@ -89,7 +63,7 @@ class GateQuestion(PriorQuestion):
                 {"if": present("number", "max_epsilon"), "else": {"properties": {"delta": {"const": 0}}}},
                 {
                     "if": {"required": ["anytime"], "properties": {"anytime": {"const": True}}},
-                    "then": absent("max_tpr", "max_epsilon", "max", "max_group_risk", "max_group_advantage"),
+                    "then": absent("max_tpr", "max_epsilon", "max", *OF_GROUPS),
                     "else": absent("planned", "state"),
                 },
             ],

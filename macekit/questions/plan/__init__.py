@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import FORMER_LIMIT
-from macekit.schemas.records import Confidence, Prior, Question, Share, about, absent, present
+from macekit.schemas.records import Confidence, Prior, Question, Share, about, absent, any_number, present
 from macekit.schemas.statements import WarningAnswer
 
 
@@ -37,7 +37,7 @@ class PlanQuestion(Question):
                 },
                 {
                     "if": present("integer", "cluster_size"),
-                    "then": {"anyOf": [present("number", "design_effect"), present("number", "correlation")]},
+                    "then": any_number("design_effect", "correlation"),
                 },
             ],
         }

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import answers, statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
-from macekit.schemas.records import SIDES_OR_COUNTS, Labels, LabelsOfSides, Targets, about
+from macekit.schemas.records import SIDES_OR_COUNTS, Labels, LabelsOfSides, Targets, about, present, without
 
 
 class RiskQuestion(CellsQuestion):
@@ -16,14 +16,7 @@ class RiskQuestion(CellsQuestion):
     model_config = ConfigDict(
         json_schema_extra={
             **SIDES_OR_COUNTS,
-            "then": {
-                "required": ["targets"],
-                "properties": {
-                    "targets": {"type": "array"},
-                    "members": {"type": "null"},
-                    "nonmembers": {"type": "null"},
-                },
-            },
+            "then": without(present("array", "targets"), "members", "nonmembers"),
         }
     )
 

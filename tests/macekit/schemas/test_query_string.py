@@ -55,5 +55,5 @@ def test_columns_that_were_named_are_spelled_as_they_were() -> None:
 
 
 def test_the_description_and_the_shell_know_the_same_options_of_a_table() -> None:
-    assert [name for name, *_ in parameters.TABLE] == [*TABLE, FIRST_MEMBERS]
+    assert [*parameters.TABLE] == [*TABLE, FIRST_MEMBERS]
     assert list(COLUMNS) == [*TABLE, FIRST_MEMBERS]

@@ -27,10 +27,7 @@ class SeriesQuestion(ReleasesQuestion):
                     ]
                 },
                 "else": {
-                    "allOf": [
-                        records.present("array", "members", "nonmembers"),
-                        {"required": ["groups"], "properties": {"groups": {"not": {"type": "null"}}}},
-                    ]
+                    "allOf": [records.present("array", "members", "nonmembers"), records.given("groups")]
                 },
             },
         }

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Confidence, Labels, Number, Question, Row, about, present
+from macekit.schemas.records import Confidence, Labels, Number, Question, Row, about, present, without
 from macekit.schemas.statements import BoundAnswer, GuaranteeAnswer, OriginAnswer, WarningAnswer
 
 Parameters = Annotated[list[Number] | list[Row], Field(min_length=1)]
@@ -19,14 +19,7 @@ class MipQuestion(Question):
         json_schema_extra={
             "if": present("array", "before"),
             "then": present("array", "after", "record"),
-            "else": {
-                "required": ["draws"],
-                "properties": {
-                    "draws": {"type": "array"},
-                    "after": {"type": "null"},
-                    "record": {"type": "null"},
-                },
-            },
+            "else": without(present("array", "draws"), "after", "record"),
         }
     )
 
