@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from macekit.questions.compare.page import origin
 from macekit.reports import model
 from macekit.reports.charts.forest import MOST, steps, trainings
-from macekit.reports.charts.frame import Spec, across, chart, padded, rows, scaled
+from macekit.reports.charts.frame import Spec, across, amount, chart, layer, padded, rows, scaled
 from macekit.reports.content import guarantees, limitations, provenance, riskiest
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import records, sure, without_leak, worth
@@ -144,32 +144,13 @@ def candidates(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
         "lower", "advantage (drawn through: the limit)", padded(min(heights), max(heights)), tickCount=6
     )
     colour: Spec = {"condition": {"test": "datum.may", "value": MEMBER}, "value": MUTED}
+    tick: Spec = {"orient": "horizontal", "thickness": 2.5, "size": 16, "color": INK, "opacity": 1}
+    name = {"x": x, "y": amount("upper"), "text": {"field": "name"}, "color": colour}
     layers: list[Spec] = [
         across("y", rounded(most), THRESHOLD),
-        {
-            "mark": {"type": "rule", "strokeWidth": 3},
-            "encoding": {"x": x, "y": y, "y2": {"field": "upper"}, "color": colour},
-        },
-        {
-            "mark": {
-                "type": "tick",
-                "orient": "horizontal",
-                "thickness": 2.5,
-                "size": 16,
-                "color": INK,
-                "opacity": 1,
-            },
-            "encoding": {"x": x, "y": {"field": "judged", "type": "quantitative"}},
-        },
-        {
-            "mark": {"type": "text", "dy": -10, "baseline": "bottom", "fontSize": 12},
-            "encoding": {
-                "x": x,
-                "y": {"field": "upper", "type": "quantitative"},
-                "text": {"field": "name"},
-                "color": colour,
-            },
-        },
+        layer("rule", {"x": x, "y": y, "y2": {"field": "upper"}, "color": colour}, strokeWidth=3),
+        layer("tick", {"x": x, "y": amount("judged")}, **tick),
+        layer("text", name, dy=-10, baseline="bottom", fontSize=12),
     ]
     best = answer["best"].value
     may = "no candidate may go out" if best is None else f"{short_label(best, 40)} may go out"

@@ -114,21 +114,10 @@ def _intervals(value: Any) -> tuple[Spec, str]:
     y = _share("share of the side's records, per bin")
     side: Spec = {"field": "side", "type": "nominal", "sort": None}
     first = {"condition": {"test": f"datum.side === '{SIDES[0]}'", "value": MEMBER}, "value": NONMEMBER}
-    colours = {**side, "scale": {"domain": SIDES, "range": COLOURS}}
+    colours, dashes = ({**side, "scale": {"domain": SIDES, "range": looks}} for looks in (COLOURS, DASHES))
     spec = chart(
-        {
-            "mark": {"type": "area", "opacity": 0.16},
-            "encoding": {"x": x, "y": y, "detail": {"field": "side"}, "fill": first},
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "stroke": colours,
-                "strokeDash": {**side, "scale": {"domain": SIDES, "range": DASHES}},
-            },
-        },
+        frame.layer("area", {"x": x, "y": y, "detail": {"field": "side"}, "fill": first}, opacity=0.16),
+        frame.layer("line", {"x": x, "y": y, "stroke": colours, "strokeDash": dashes}, strokeWidth=2),
         data=rows(points),
         height=230,
     )
@@ -150,17 +139,16 @@ def _categories(value: Any) -> tuple[Spec, str]:
     side = {"field": "side", "type": "nominal", "sort": None}
     x = _share("share of the side's records")
     fills = {"domain": SIDES, "range": [MEMBER, SURFACE]}
-    bar = {
-        "mark": {"type": "bar", "strokeWidth": 1.5},
-        "encoding": {
-            "y": y,
-            "yOffset": {**side, "scale": {"domain": SIDES}},
-            "x": x,
-            "fill": {**side, "scale": fills, "legend": {"symbolType": "square", "symbolSize": 120}},
-            "stroke": {**side, "scale": {"domain": SIDES, "range": COLOURS}},
-        },
+    where = {
+        "y": y,
+        "yOffset": {**side, "scale": {"domain": SIDES}},
+        "x": x,
+        "fill": {**side, "scale": fills, "legend": {"symbolType": "square", "symbolSize": 120}},
+        "stroke": {**side, "scale": {"domain": SIDES, "range": COLOURS}},
     }
-    spec = chart(bar, data=rows(bars), width=WIDTH - 140, height={"step": 13})
+    spec = chart(
+        frame.layer("bar", where, strokeWidth=1.5), data=rows(bars), width=WIDTH - 140, height={"step": 13}
+    )
     some = f", of which the {len(frequent)} most frequent are drawn" if len(frequent) < len(labels) else ""
     return spec, f"in {many(len(labels), 'category', 'categories')}{some}"
 
@@ -221,29 +209,14 @@ def posterior(curves: AnswerPath, prior: float) -> Figure | None:
     at = frame.placing(low, high)
     x = frame.scaled("score", "score", (low, high), tickCount=8, grid=False)
     y = frame.scaled("lower", "chance of being a member", (0, 1), tickCount=5)
-    bars = [] if slices is None else _bars(slices.value, at)
+    line, bars = _line(smooth.value, at), [] if slices is None else _bars(slices.value, at)
+    ends, middle = {"x": x, "y": y, "y2": {"field": "upper"}}, {"x": x, "y": frame.amount("posterior")}
     spec = frame.chart(
-        {
-            "data": frame.rows(_line(smooth.value, at)),
-            "mark": frame.BANDED,
-            "encoding": {"x": x, "y": y, "y2": {"field": "upper"}},
-        },
-        {
-            "data": frame.rows(bars),
-            "mark": {"type": "rule", "color": MUTED, "strokeWidth": 1},
-            "encoding": {"x": x, "y": y, "y2": {"field": "upper"}},
-        },
-        {
-            "data": frame.rows(bars),
-            "mark": {"type": "point", "color": MUTED, "filled": True, "size": 14, "opacity": 1},
-            "encoding": {"x": x, "y": {"field": "posterior", "type": "quantitative"}},
-        },
+        frame.banded(ends, line),
+        frame.layer("rule", ends, bars, color=MUTED, strokeWidth=1),
+        frame.layer("point", middle, bars, color=MUTED, filled=True, size=14, opacity=1),
         frame.across("y", rounded(prior), BASELINE, frame.DASHED),
-        {
-            "data": frame.rows(_line(smooth.value, at)),
-            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
-            "encoding": {"x": x, "y": {"field": "posterior", "type": "quantitative"}},
-        },
+        frame.layer("line", middle, line, color=MEMBER, strokeWidth=2.5),
         frame.words(
             f"no leakage: {three(prior)}", {"value": PLOT + 8}, {"datum": rounded(prior)}, color=BASELINE
         ),
@@ -251,13 +224,8 @@ def posterior(curves: AnswerPath, prior: float) -> Figure | None:
         width=PLOT,
         height=230,
     )
-    return Figure(
-        "posterior",
-        "Chance of being a member, as published",
-        _in_words(smooth, slices),
-        spec,
-        _posterior_table(smooth),
-    )
+    title, text = "Chance of being a member, as published", _in_words(smooth, slices)
+    return Figure("posterior", title, text, spec, _posterior_table(smooth))
 
 
 def _line(curve: Mapping[str, Any], at: Any) -> list[dict[str, float]]:

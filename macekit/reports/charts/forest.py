@@ -4,7 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from estimators.python.dataclass import dataclass
-from macekit.reports.charts.frame import Spec, baseline, chart, named, padded, rows, scaled, threshold
+from macekit.reports.charts.frame import (
+    Spec,
+    amount,
+    baseline,
+    chart,
+    layer,
+    named,
+    padded,
+    rows,
+    scaled,
+    threshold,
+)
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
@@ -52,34 +63,21 @@ def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *
     low, high = padded(min([*values, *also]), max([*values, *also]))
     x = scaled("lower", title, (low, high), tickCount=6, orient="bottom")
     y = named("name", names)
-    point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
-    layers: list[Spec] = [
-        *references,
-        {
-            "mark": {"type": "rule", "color": MEMBER, "strokeWidth": 3},
-            "encoding": {"x": x, "x2": {"field": "upper"}, "y": y},
-        },
-        {
-            "transform": [{"filter": "isValid(datum.estimate)"}],
-            "mark": {"type": "point", "filled": True, "color": INK, "size": 60, "opacity": 1},
-            "encoding": point,
-        },
-        {
-            "mark": {"type": "text", "align": "left", "baseline": "middle", "color": MUTED, "fontSize": 12},
-            "encoding": {"text": {"field": "figures"}, "x": {"value": PLOT + 14}, "y": y},
-        },
-    ]
+    layers, look = list(references), dict[str, Any]()
     if any(line.tick is not None for line in lines):
-        layers.insert(
-            len(references),
-            {
-                "transform": [{"filter": "isValid(datum.tick)"}],
-                "mark": {"type": "tick", "color": NONMEMBER, "thickness": 2.5, "size": 18, "opacity": 1},
-                "encoding": {"x": {"field": "tick", "type": "quantitative"}, "y": y},
-            },
-        )
-    parts: dict[str, Any] = {"data": rows(data), "width": PLOT, "height": ROW * len(lines)}
-    return chart(*layers, **parts)
+        look = {"color": NONMEMBER, "thickness": 2.5, "size": 18, "opacity": 1}
+        layers.append(_where("tick", layer("tick", {"x": amount("tick"), "y": y}, **look)))
+    layers.append(layer("rule", {"x": x, "x2": {"field": "upper"}, "y": y}, color=MEMBER, strokeWidth=3))
+    look = {"filled": True, "color": INK, "size": 60, "opacity": 1}
+    layers.append(_where("estimate", layer("point", {"x": amount("estimate"), "y": y}, **look)))
+    look = {"align": "left", "baseline": "middle", "color": MUTED, "fontSize": 12}
+    layers.append(layer("text", {"text": {"field": "figures"}, "x": {"value": PLOT + 14}, "y": y}, **look))
+    return chart(*layers, data=rows(data), width=PLOT, height=ROW * len(lines))
+
+
+def _where(field: str, drawn: Spec) -> Spec:
+    """Of the rows those that have a field."""
+    return {"transform": [{"filter": f"isValid(datum.{field})"}], **drawn}
 
 
 def left_out(count: int, total: int, what: str) -> str:

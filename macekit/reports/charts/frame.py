@@ -30,9 +30,6 @@ FONT = "sans-serif"
 DASHED = (5, 4)
 """The line of what there is without any leak."""
 
-BANDED: Spec = {"type": "area", "color": BAND, "opacity": 0.65}
-"""The ground between the ends of intervals."""
-
 CONFIG: Spec = {
     "aria": False,
     "background": None,
@@ -77,6 +74,17 @@ def rows(values: Sequence[Row]) -> Spec:
     return {"values": [dict(row) for row in values]}
 
 
+def layer(kind: str, encoding: Spec, data: Sequence[Row] | None = None, **mark: Any) -> Spec:
+    """What is drawn of one kind of mark, of data that it brings along, or of those of the chart."""
+    own = {} if data is None else {"data": rows(data)}
+    return {**own, "mark": {"type": kind, **mark}, "encoding": encoding}
+
+
+def amount(field: str) -> Spec:
+    """A number, by an axis that another layer has."""
+    return {"field": field, "type": "quantitative"}
+
+
 def scaled(field: str, title: str | None, domain: Sequence[float] | None = None, **axis: Any) -> Spec:
     """A numeric axis."""
     scale: Spec = {"zero": False, "nice": False}
@@ -94,12 +102,8 @@ def named(field: str, names: Sequence[str] | None = None) -> Spec:
 
 def across(axis: Literal["x", "y"], at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
     """A line from edge to edge, at one place of an axis."""
-    mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
-    return {
-        "data": rows([{"at": at}]),
-        "mark": mark,
-        "encoding": {axis: {"field": "at", "type": "quantitative"}},
-    }
+    where: Spec = {axis: amount("at")}
+    return layer("rule", where, [{"at": at}], color=colour, strokeWidth=1.5, strokeDash=list(dash))
 
 
 def baseline(at: float) -> Spec:
@@ -114,17 +118,19 @@ def threshold(at: float) -> Spec:
 
 def beyond(limit: float, high: float) -> Spec:
     """The ground of what would be too much."""
-    return {
-        "data": rows([{"from": limit, "to": high}]),
-        "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
-        "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
-    }
+    where = {"x": amount("from"), "x2": {"field": "to"}}
+    return layer("rect", where, [{"from": limit, "to": high}], color=GRID, opacity=0.6)
+
+
+def banded(encoding: Spec, data: Sequence[Row], **mark: Any) -> Spec:
+    """The ground between the ends of intervals."""
+    return layer("area", encoding, data, color=BAND, opacity=0.65, **mark)
 
 
 def words(text: str, x: Spec, y: Spec, **mark: Any) -> Spec:
     """Text in the chart itself, with a ground of its own where lines pass below."""
-    style = {"type": "text", "baseline": "middle", "align": "left", **mark}
-    return {"data": rows([{}]), "mark": style, "encoding": {"text": {"value": text}, "x": x, "y": y}}
+    style = {"baseline": "middle", "align": "left", **mark}
+    return layer("text", {"text": {"value": text}, "x": x, "y": y}, [{}], **style)
 
 
 def note(text: str) -> Spec:

@@ -60,14 +60,11 @@ def _row(limit: Mapping[str, Any]) -> frame.Spec:
     x = frame.scaled("lower", None, (low, high), tickCount=5, grid=False)
     middle, colour = {"value": 22}, WORDS[limit["decision"]].colour
     bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
+    where = {"x": x, "x2": {"field": "upper"}, "y": middle}
     layers: list[frame.Spec] = [
         frame.beyond(rounded(most), rounded(high)),
         {**frame.threshold(rounded(most)), "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2}},
-        {
-            "data": frame.rows([bar]),
-            "mark": {"type": "rule", "color": colour, "strokeWidth": 7},
-            "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
-        },
+        frame.layer("rule", where, [bar], color=colour, strokeWidth=7),
     ]
     if upper is None:
         layers.append(_dot(rounded(end), "triangle-right", colour, 160))
@@ -84,9 +81,8 @@ def _row(limit: Mapping[str, Any]) -> frame.Spec:
 
 
 def _dot(at: float, shape: str, colour: str, size: int, height: int = 22) -> frame.Spec:
-    mark = {"type": "point", "shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
-    encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": height}}
-    return {"data": frame.rows([{"at": at}]), "mark": mark, "encoding": encoding}
+    look = {"shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
+    return frame.layer("point", {"x": frame.amount("at"), "y": {"value": height}}, [{"at": at}], **look)
 
 
 def _text(text: str, x: int, y: int, align: str, weight: str) -> frame.Spec:
@@ -129,22 +125,15 @@ def epsilon(answer: AnswerPath) -> Figure:
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
     x = frame.scaled("lower", "epsilon", (0, high), tickCount=7)
-    bar = {"type": "rule", "color": INK, "strokeWidth": 9}
+    where, bar = (
+        {"x": x, "x2": {"field": "upper"}, "y": {"value": 40}},
+        {"lower": bound, "upper": rounded(high)},
+    )
+    said, at = f"the records say: at least {least}", {"datum": bound, "type": "quantitative"}
     layers: list[frame.Spec] = [
-        {
-            "data": frame.rows([{"lower": bound, "upper": rounded(high)}]),
-            "mark": bar,
-            "encoding": {"x": x, "x2": {"field": "upper"}, "y": {"value": 40}},
-        },
+        frame.layer("rule", where, [bar], color=INK, strokeWidth=9),
         _dot(rounded(high), "triangle-right", INK, 260, 40),
-        *frame.halo(
-            frame.words(
-                f"the records say: at least {least}",
-                {"datum": bound, "type": "quantitative"},
-                {"value": 18},
-                fontWeight="bold",
-            )
-        ),
+        *frame.halo(frame.words(said, at, {"value": 18}, fontWeight="bold")),
     ]
     text = (
         f"{IF_DRAWN.capitalize()}, the mechanism's epsilon is at least {least} at delta "
@@ -165,10 +154,5 @@ def epsilon(answer: AnswerPath) -> Figure:
         )
         layers = [frame.threshold(claimed), *layers, name]
     table = Table("Epsilon", ("", "epsilon"), tuple(lines))
-    return Figure(
-        "epsilon",
-        "What the mechanism's epsilon must be at least",
-        text,
-        frame.chart(*layers, height=64),
-        table,
-    )
+    spec = frame.chart(*layers, height=64)
+    return Figure("epsilon", "What the mechanism's epsilon must be at least", text, spec, table)

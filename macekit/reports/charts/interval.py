@@ -70,55 +70,41 @@ def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str,
 
 def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[frame.Spec]:
     """The name of each line above the chart, one below the other, so that neighbours do not meet."""
-    count = len(marks)
-    return [
-        {
-            "data": frame.rows([{"at": mark["at"]}]),
-            "mark": {
-                "type": "text",
-                "align": "right" if mark["at"] > (low + high) / 2 else "left",
-                "dx": -5 if mark["at"] > (low + high) / 2 else 5,
-                "baseline": "middle",
-                "color": mark["colour"],
-                "fontWeight": "bold",
-                "fontSize": 12,
-            },
-            "encoding": {
-                "text": {"value": mark["text"]},
-                "x": {"field": "at", "type": "quantitative"},
-                "y": {"value": -13 - 17 * (count - 1 - place)},
-            },
-        }
-        for place, mark in enumerate(marks)
-    ] + [
-        {
-            "data": frame.rows([{"at": mark["at"]}]),
-            "mark": {"type": "rule", "color": mark["colour"], "strokeWidth": 1},
-            "encoding": {
-                "x": {"field": "at", "type": "quantitative"},
-                "y": {"value": -21 - 17 * (count - 1 - place)},
-                "y2": {"value": 0},
-            },
-        }
-        for place, mark in enumerate(marks)
-    ]
+    count, middle = len(marks), (low + high) / 2
+    names: list[frame.Spec] = []
+    strokes: list[frame.Spec] = []
+    for place, mark in enumerate(marks):
+        data, below = [{"at": mark["at"]}], 17 * (count - 1 - place)
+        side = {"align": "right", "dx": -5} if mark["at"] > middle else {"align": "left", "dx": 5}
+        bold = {"baseline": "middle", "color": mark["colour"], "fontWeight": "bold", "fontSize": 12}
+        where = {"text": {"value": mark["text"]}, "x": frame.amount("at"), "y": {"value": -13 - below}}
+        names.append(frame.layer("text", where, data, **side, **bold))
+        where = {"x": frame.amount("at"), "y": {"value": -21 - below}, "y2": {"value": 0}}
+        strokes.append(frame.layer("rule", where, data, color=mark["colour"], strokeWidth=1))
+    return names + strokes
 
 
 def _bars(
     lines: Sequence[Mapping[str, Any]], x: frame.Spec, y: frame.Spec, colour: str, low: float, high: float
 ) -> list[frame.Spec]:
     """The certified interval thick and its estimate full, the published one thin and hollow; the figures above."""
-    point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
+    point = {"x": frame.amount("estimate"), "y": y}
     layers: list[frame.Spec] = []
     for line in lines:
-        own = frame.rows([line])
-        first = line["kind"] == 0
-        bar = {"type": "rule", "color": colour if first else MUTED, "strokeWidth": 9 if first else 2.5}
-        dot: frame.Spec = {"type": "point", "size": 120 if first else 70, "fill": SURFACE, "stroke": INK}
-        dot |= {"strokeWidth": 2, "opacity": 1}
-        right = line["lower"] > (low + high) / 2
+        first, right = line["kind"] == 0, line["lower"] > (low + high) / 2
+        where = {"x": x, "x2": {"field": "upper"}, "y": y}
+        bar = {"color": colour if first else MUTED, "strokeWidth": 9 if first else 2.5}
+        layers.append(frame.layer("rule", where, [line], **bar))
+        if "estimate" in line:
+            dot = {
+                "size": 120 if first else 70,
+                "fill": SURFACE,
+                "stroke": INK,
+                "strokeWidth": 2,
+                "opacity": 1,
+            }
+            layers.append(frame.layer("point", point, [line], **dot))
         text = {
-            "type": "text",
             "align": "right" if right else "left",
             "baseline": "middle",
             "dy": -15,
@@ -126,21 +112,8 @@ def _bars(
             "fontWeight": "bold" if first else "normal",
             "color": INK if first else MUTED,
         }
-        layers += [
-            {"data": own, "mark": bar, "encoding": {"x": x, "x2": {"field": "upper"}, "y": y}},
-            *([{"data": own, "mark": dot, "encoding": point}] if "estimate" in line else []),
-            *frame.halo(
-                {
-                    "data": own,
-                    "mark": text,
-                    "encoding": {
-                        "text": {"field": "figures"},
-                        "x": {"field": "upper" if right else "lower", "type": "quantitative"},
-                        "y": y,
-                    },
-                }
-            ),
-        ]
+        where = {"text": {"field": "figures"}, "x": frame.amount("upper" if right else "lower"), "y": y}
+        layers += frame.halo(frame.layer("text", where, [line], **text))
     return layers
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence, Set
 from math import ceil, floor, log10
 
 from estimators.python.dataclass import dataclass
-from macekit.reports.charts.frame import DASHED, Spec, chart, rows, scaled
+from macekit.reports.charts.frame import DASHED, Spec, amount, chart, layer, scaled
 from macekit.reports.formatting import format_number, rounded, short_label
 from macekit.reports.model import TOP_RECORDS, AnswerPath, Cell, Figure, Kind, Number, Table, at
 from macekit.reports.palette import BASELINE, INK, MEMBER, NONMEMBER, OPEN, THRESHOLD
@@ -58,23 +58,20 @@ def curves(
         for label, (_, points) in zip(labels, lines, strict=True)
         for a, b in points
     ]
-    layer: Spec = {
-        "data": rows(data),
-        "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "linear"},
-        "encoding": {
-            "x": _scale("x", x, [a for _, points in lines for a, _ in points]),
-            "y": _scale("y", y, [b for _, points in lines for _, b in points]),
-            "color": _by_curve(labels, COLOURS, {} if len(labels) > 1 else None),
-            "strokeDash": _by_curve(labels, DASHES, None),
-        },
+    where = {
+        "x": _scale("x", x, [a for _, points in lines for a, _ in points]),
+        "y": _scale("y", y, [b for _, points in lines for _, b in points]),
+        "color": _by_curve(labels, COLOURS, {} if len(labels) > 1 else None),
+        "strokeDash": _by_curve(labels, DASHES, None),
     }
+    drawn = layer("line", where, data, strokeWidth=2.5, interpolate="linear")
     text = f"{y.title} over {x.title}. " + " ".join(
         f"{label}: {_point_in_words(points[0], x, each)}, {_point_in_words(points[-1], x, each)}."
         for label, (each, points) in zip(labels, lines, strict=True)
     )
     ends = {at for _, points in lines for at in (points[0][0], points[-1][0])}
     table = _table(title, lists, x, [each for each, _ in lines], ends)
-    return Figure(name, title, text, chart(*beneath, layer, height=HEIGHT), table)
+    return Figure(name, title, text, chart(*beneath, drawn, height=HEIGHT), table)
 
 
 def _point_in_words(point: Point, x: Axis, series: Series) -> str:
@@ -140,10 +137,8 @@ Charts = tuple[Figure | None, ...]
 
 def promise(answer: AnswerPath) -> Charts:
     """The most a true positive rate can be, and the deltas that go with epsilons."""
-    fpr, tpr = (
-        Axis("fpr", "false positive rate", unit=True),
-        Axis("tpr", "true positive rate, at most", unit=True),
-    )
+    fpr = Axis("fpr", "false positive rate", unit=True)
+    tpr = Axis("tpr", "true positive rate, at most", unit=True)
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta", logarithmic=True)
     series = (Series("tpr", "allowed"),)
     return (
@@ -166,18 +161,14 @@ def noise(answer: AnswerPath) -> Charts:
 
 def discrete(answer: AnswerPath) -> Charts:
     """Delta of the worst algorithm over the records it is trained on."""
-    n = Axis("n", "training records", logarithmic=True, kind="count")
+    n, delta = Axis("n", "training records", logarithmic=True, kind="count"), Axis("delta", "delta", True)
     series = (
         Series("delta_upper", "at most"),
         Series("delta", "worst algorithm"),
         Series("simple", "by C_K alone"),
         Series("simple_lower", "by C_K alone, at least", "floor"),
     )
-    return (
-        curves(
-            "records", "Delta over training records", answer["curve"], n, Axis("delta", "delta", True), series
-        ),
-    )
+    return (curves("records", "Delta over training records", answer["curve"], n, delta, series),)
 
 
 def divergence(answer: AnswerPath) -> Charts:
@@ -224,14 +215,8 @@ def gaussian(answer: AnswerPath) -> Charts:
 
 def _guessing() -> Spec:
     """The line of an attacker who guesses."""
-    return {
-        "data": rows([{"x": 0, "y": 0}, {"x": 1, "y": 1}]),
-        "mark": {"type": "line", "color": BASELINE, "strokeDash": list(DASHED), "strokeWidth": 1.5},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative"},
-            "y": {"field": "y", "type": "quantitative"},
-        },
-    }
+    look = {"color": BASELINE, "strokeDash": list(DASHED), "strokeWidth": 1.5}
+    return layer("line", {"x": amount("x"), "y": amount("y")}, [{"x": 0, "y": 0}, {"x": 1, "y": 1}], **look)
 
 
 def one_run(answer: AnswerPath) -> Charts:

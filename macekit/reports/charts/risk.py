@@ -49,18 +49,11 @@ def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Sp
     x = frame.scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
     y = frame.scaled("signed_lower", AXIS, (-1, 1), tickCount=5)
     run = {"field": "run", "type": "nominal"}
+    middle = {"x": x, "y": frame.amount("signed_risk"), "detail": run}
     return frame.chart(
-        {
-            "data": frame.rows(points),
-            "mark": frame.BANDED,
-            "encoding": {"x": x, "y": y, "y2": {"field": "signed_upper"}, "detail": run},
-        },
+        frame.banded({"x": x, "y": y, "y2": {"field": "signed_upper"}, "detail": run}, points),
         frame.across("y", zero, BASELINE, frame.DASHED),
-        {
-            "data": frame.rows(points),
-            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
-            "encoding": {"x": x, "y": {"field": "signed_risk", "type": "quantitative"}, "detail": run},
-        },
+        frame.layer("line", middle, points, color=MEMBER, strokeWidth=2.5),
         frame.words(f"no leakage: {three(zero)}", {"value": PLOT + 8}, {"datum": zero}, color=BASELINE),
         frame.note("band: interval of each cell by itself"),
         width=PLOT,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import log10
 from typing import Any
 
-from macekit.reports.charts.frame import BANDED, DASHED, Spec, chart, halo, note, rows, scaled, words
+from macekit.reports.charts.frame import DASHED, Spec, amount, banded, chart, halo, layer, note, scaled, words
 from macekit.reports.formatting import between, ends, finite, rounded, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.reports.palette import BASELINE, INK, MEMBER
@@ -56,11 +56,8 @@ def _thinned(every: Sequence[Point], along: Callable[[float], float]) -> list[di
 
 def diagonal(floor: float, x: Spec, y: Spec) -> Spec:
     """The curve of an adversary who guesses; it begins where the axes do."""
-    return {
-        "data": rows([{"fpr": floor, "tpr": floor}, {"fpr": 1, "tpr": 1}]),
-        "mark": {"type": "line", "color": BASELINE, "strokeDash": DASHED, "strokeWidth": 1.5},
-        "encoding": {"x": x, "y": y},
-    }
+    corners: list[Spec] = [{"fpr": floor, "tpr": floor}, {"fpr": 1, "tpr": 1}]
+    return layer("line", {"x": x, "y": y}, corners, color=BASELINE, strokeDash=DASHED, strokeWidth=1.5)
 
 
 def guessing() -> list[Spec]:
@@ -94,15 +91,12 @@ def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
     value = answer.value
     x = scaled("fpr", "false positive rate", (0, 1), tickCount=5)
     y = scaled("tpr", "true positive rate", (0, 1), tickCount=5)
+    where = {"x": x, "y": y, "order": {"value": None}}
     area = f"area {three(value['auc'])} {ends(value['auc_lower'], value['auc_upper'])}"
     spec = chart(
         *([] if band is None or not len(band) else _band(band, x)),
         diagonal(0, x, y),
-        {
-            "data": rows(curve(value)),
-            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5, "interpolate": "linear"},
-            "encoding": {"x": x, "y": y, "order": {"value": None}},
-        },
+        layer("line", where, curve(value), color=MEMBER, strokeWidth=2.5, interpolate="linear"),
         *guessing(),
         *in_corner(area, 36, fontWeight="bold", color=INK),
         width=SIDE,
@@ -119,11 +113,8 @@ def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
 
 def _band(band: AnswerPath, x: Spec) -> list[Spec]:
     """The limits along the curve, all of which hold together."""
-    encoding = {"x": x, "y": {"field": "lower", "type": "quantitative"}, "y2": {"field": "upper"}}
-    return [
-        {"data": rows(stairs(band.value)), "mark": BANDED, "encoding": encoding},
-        note("band: the whole curve lies within"),
-    ]
+    between_ends = {"x": x, "y": amount("lower"), "y2": {"field": "upper"}}
+    return [banded(between_ends, stairs(band.value)), note("band: the whole curve lies within")]
 
 
 def stairs(band: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
@@ -153,11 +144,7 @@ def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
     spec = chart(
         *([_area(inside, x)] if inside else []),
         diagonal(floor, x, y),
-        {
-            "data": rows(corner(value, floor)),
-            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2, "clip": True},
-            "encoding": {"x": x, "y": y},
-        },
+        layer("line", {"x": x, "y": y}, corner(value, floor), color=MEMBER, strokeWidth=2, clip=True),
         *_points(operating_points, floor, x, y),
         *guessing(),
         width=SIDE,
@@ -190,16 +177,8 @@ def _axis(field: str, title: str, floor: float) -> Spec:
 
 
 def _area(inside: Sequence[Mapping[str, float]], x: Spec) -> Spec:
-    log = {"type": "log"}
-    return {
-        "data": rows(inside),
-        "mark": {**BANDED, "clip": True},
-        "encoding": {
-            "x": x,
-            "y": {"field": "lower", "type": "quantitative", "scale": log},
-            "y2": {"field": "upper"},
-        },
-    }
+    low = {**amount("lower"), "scale": {"type": "log"}}
+    return banded({"x": x, "y": low, "y2": {"field": "upper"}}, inside, clip=True)
 
 
 def _points(points: Sequence[Mapping[str, float]], floor: float, x: Spec, y: Spec) -> list[Spec]:
@@ -207,17 +186,16 @@ def _points(points: Sequence[Mapping[str, float]], floor: float, x: Spec, y: Spe
     bars = [_bar(p, floor) for p in points]
     feet = [{"fpr": p["fpr"], "tpr": floor} for p in points if p["lower"] <= 0]
     visible = [{"fpr": p["fpr"], "tpr": p["tpr"]} for p in points if p["tpr"] >= floor]
-    low: Spec = {"field": "lower", "type": "quantitative", "scale": {"type": "log"}}
-    bar = {"type": "rule", "color": INK, "strokeWidth": 1.5, "clip": True}
-    dot = {"type": "point", "filled": True, "color": INK, "size": 70, "opacity": 1}
-    foot = {"type": "point", "filled": True, "shape": "triangle-down", "color": INK, "size": 90, "opacity": 1}
-    layers: list[Spec] = [
-        {"data": rows(bars), "mark": bar, "encoding": {"x": x, "y": low, "y2": {"field": "upper"}}},
-        {"data": rows(visible), "mark": dot, "encoding": {"x": x, "y": y}},
+    low: Spec = {**amount("lower"), "scale": {"type": "log"}}
+    where = {"x": x, "y": low, "y2": {"field": "upper"}}
+    at = {"x": x, "y": y}
+    layers = [
+        layer("rule", where, bars, color=INK, strokeWidth=1.5, clip=True),
+        layer("point", at, visible, filled=True, color=INK, size=70, opacity=1),
     ]
     if feet:
-        below = note("▼ lower end is 0")
-        layers += [{"data": rows(feet), "mark": foot, "encoding": {"x": x, "y": y}}, below]
+        foot = {"filled": True, "shape": "triangle-down", "color": INK, "size": 90, "opacity": 1}
+        layers += [layer("point", at, feet, **foot), note("▼ lower end is 0")]
     return layers
 
 

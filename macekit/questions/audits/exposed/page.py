@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from macekit.reports import model
-from macekit.reports.charts.frame import Spec, chart, rows, scaled
+from macekit.reports.charts.frame import amount, chart, layer, rows, scaled
 from macekit.reports.content import guarantees, limitations, provenance
 from macekit.reports.content.plain_words import records, sure
 from macekit.reports.formatting import rounded
@@ -63,12 +63,9 @@ def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     x["scale"] = {"type": "log", "nice": False}
     y = scaled("share", "share that may be false, at most", (0.0, 1.02), tickCount=6)
     at = {"x": x, "y": y}
-    limit: Spec = {
-        "data": rows([{"at": answer["max_false_share"].value}]),
-        "mark": {"type": "rule", "color": INK, "strokeDash": [4, 4]},
-        "encoding": {"y": {"field": "at", "type": "quantitative"}},
-    }
-    line: Spec = {"mark": {"type": "line", "interpolate": "step-after", "color": MEMBER}, "encoding": at}
+    most = [{"at": answer["max_false_share"].value}]
+    limit = layer("rule", {"y": amount("at")}, most, color=INK, strokeDash=[4, 4])
+    line = layer("line", at, interpolate="step-after", color=MEMBER)
     text = (
         f"{len(answer['listed']):,} of {answer['n_members'].value:,} members are listed; at least "
         f"{answer['at_least'].value:,} are exposed. Dashed: the largest false share that was asked for."
