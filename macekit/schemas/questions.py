@@ -147,30 +147,21 @@ class Estimator(records.Question):
         "dimensions, and its Algorithms 2 and 3 by kernel densities; threshold, two_sided: assume that the "
         "best attack has this form; learned: classifiers for vectors",
     )
-    bins: int | None = Field(
+    bins: Annotated[int, Field(ge=2, le=1_000_000)] | None = Field(
         None,
-        ge=2,
-        le=1_000_000,
         description="histogram, learned: the number of cells; of the paper's, slices of each axis (100 if left out)",
     )
-    universe: int | None = Field(
-        None,
-        ge=2,
-        le=2**53,
-        description="histogram: the number of possible categories, if more than in the records",
+    universe: Annotated[int, Field(ge=2, le=2**53)] | None = Field(
+        None, description="histogram: the number of possible categories, if more than in the records"
     )
-    changes: int | None = Field(
+    changes: Annotated[int, Field(ge=0, le=MOST_CHANGES)] | None = Field(
         None,
-        ge=0,
-        le=MOST_CHANGES,
         description="auto, histogram, kde: how often attackers whom the upper end covers may change their guess along "
         "the score, at any places; 2 if left out",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = BANDWIDTH
-    learners: list[LearnerName] | None = Field(
+    learners: Annotated[list[LearnerName], Field(min_length=1, max_length=5)] | None = Field(
         None,
-        min_length=1,
-        max_length=5,
         description="learned: the classifiers to try; all but tree by default. A frame of an engine is scored by boxes "
         "and tree, which the engine can compute",
     )
@@ -189,10 +180,8 @@ class PaperEstimator(records.Question):
         description="histogram: categories as they are, numbers in equal slices of their range (bins, or 100); kde: "
         "kernel densities of numbers",
     )
-    bins: int | None = Field(
+    bins: Annotated[int, Field(ge=2, le=1_000_000)] | None = Field(
         None,
-        ge=2,
-        le=1_000_000,
         description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = BANDWIDTH
@@ -202,10 +191,8 @@ class CellsQuestion(records.PriorQuestion):
     """A question whose scores are sorted into cells, with what the paper states of it beside the certified."""
 
     estimator: PaperEstimator | None = None
-    bins: int | None = Field(
+    bins: Annotated[int, Field(ge=2, le=1_000_000)] | None = Field(
         None,
-        ge=2,
-        le=1_000_000,
         description="has moved to estimator.bins, and is taken here until the next version",
         json_schema_extra={"deprecated": True},
     )
@@ -226,10 +213,8 @@ class ReleasesQuestion(records.Question):
 
     model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
 
-    queries: dict[Name, Queried] | None = Field(
+    queries: Annotated[dict[Name, Queried], Field(min_length=2, max_length=1000)] | None = Field(
         None,
-        min_length=2,
-        max_length=1000,
         description="scores or counts of each release or step, by name; of several queries under names such as "
         "model/loss and model/margin",
     )

@@ -1,5 +1,7 @@
 """What ``advantage`` asks and answers."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from estimators.optimum.fixed_set import MOST as MOST_OF_A_SET
@@ -23,21 +25,15 @@ class AdvantageQuestion(PriorQuestion):
     accept_exposure: bool = ACCEPT_EXPOSURE
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
-    operating_points: list[Share] = Field(
-        [0.001, 0.01, 0.1],
-        max_length=64,
-        description="false positive rates at which to state the true positive rate",
+    operating_points: Annotated[list[Share], Field(max_length=64)] = Field(
+        [0.001, 0.01, 0.1], description="false positive rates at which to state the true positive rate"
     )
-    set_members: int | None = Field(
+    set_members: Annotated[int, Field(ge=1, le=MOST_OF_A_SET)] | None = Field(
         None,
-        ge=1,
-        le=MOST_OF_A_SET,
         description="how many members the whole set has of which those sent were drawn at random, or are all: also "
         "states the advantage on exactly this set. If only the number of nonmembers is given, all members were sent",
     )
-    set_nonmembers: int | None = Field(
+    set_nonmembers: Annotated[int, Field(ge=1, le=MOST_OF_A_SET)] | None = Field(
         None,
-        ge=1,
-        le=MOST_OF_A_SET,
         description="how many nonmembers the whole set has; if only the number of members is given, all were sent",
     )

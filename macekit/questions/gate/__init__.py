@@ -74,10 +74,8 @@ class GateQuestion(PriorQuestion):
         None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
     )
     changes: int | None = CHANGES
-    max_tpr: float | None = Field(
+    max_tpr: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        ge=0,
-        le=1,
         description="largest acceptable true positive rate at the false positive rate at_fpr, of the best set of at "
         "most 4 ranges of the score, or labels",
     )
@@ -91,10 +89,8 @@ class GateQuestion(PriorQuestion):
     )
     max: Number | None = Field(None, description="largest acceptable value of the metric")
     max_group_advantage: float | None = MAX_GROUP_ADVANTAGE
-    max_group_risk: float | None = Field(
+    max_group_risk: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        ge=0,
-        le=1,
         description="largest acceptable mean over a group's records of the risk read off all records together, which "
         "looks at no group by itself; requires groups",
     )
@@ -106,10 +102,8 @@ class GateQuestion(PriorQuestion):
         description="whether the records are one batch of several: the ends then hold at all looks together, and one "
         "may stop as soon as they decide; max_advantage is judged alone",
     )
-    planned: int | None = Field(
+    planned: Annotated[int, Field(ge=2, le=2**53)] | None = Field(
         None,
-        ge=2,
-        le=2**53,
         description="with the first of several batches: about how many records of both sides will come, at which the "
         "ends are best (10000)",
     )

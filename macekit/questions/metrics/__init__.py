@@ -16,11 +16,8 @@ class MetricsQuestion(CellsQuestion):
     metrics: list[MetricGiven] | None = Field(
         None, min_length=1, max_length=64, description="the metrics; without it, every preset"
     )
-    min_positive_share: float | None = Field(
-        None,
-        ge=0,
-        lt=1,
-        description="least share of all records that an attacker must accuse of being members",
+    min_positive_share: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        None, description="least share of all records that an attacker must accuse of being members"
     )
     estimator: PaperEstimator | None = Field(
         None,

@@ -52,33 +52,24 @@ class PlanQuestion(Question):
     prior: Prior = 0.5
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
     confidence: Confidence = Field(0.95, description="confidence of the interval")
-    design_effect: float | None = Field(
+    design_effect: Annotated[float, Field(ge=1, le=1e6)] | None = Field(
         None,
-        ge=1,
-        le=1e6,
         description="how many times as many records it takes because they come in clusters: an earlier answer's",
     )
     cluster_size: int | None = Field(
         None, ge=1, le=1_000_000, description="records of one cluster; there will be 40 clusters at least"
     )
-    correlation: float | None = Field(
+    correlation: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        ge=0,
-        le=1,
         description="correlation of two scores of one cluster, in place of design_effect; requires cluster_size",
     )
-    spread: float | None = Field(
+    spread: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        ge=0,
-        le=1,
         description="standard deviation of the advantage between trainings: the plan is then of models to train for a "
         "decision about their procedure; requires max_advantage and records_per_model",
     )
-    records_per_model: int | None = Field(
-        None,
-        ge=16,
-        le=100_000_000,
-        description="records of each model, of both sides together; requires spread",
+    records_per_model: Annotated[int, Field(ge=16, le=100_000_000)] | None = Field(
+        None, description="records of each model, of both sides together; requires spread"
     )
 
 

@@ -35,18 +35,15 @@ class RiskQuestion(CellsQuestion):
         description="how the interval of a cell is computed: auto is conditional, exact at every confidence; "
         "mover_fieller is narrower for categories, but above 95% misses more often than it says",
     )
-    threshold: float | None = Field(
+    threshold: Annotated[float, Field(ge=-1, lt=1)] | None = Field(
         None,
-        ge=-1,
-        lt=1,
         description="signed risk above which a record is flagged; without it, the signed risk of the prior",
     )
     over: Literal["records", "cells"] = Field(
         "records", description="whether the rate of false flags counts records or cells"
     )
-    top: int | None = Field(
+    top: Annotated[int, Field(ge=1)] | None = Field(
         None,
-        ge=1,
         description="return only this many records, those with the strongest evidence of membership first",
     )
 

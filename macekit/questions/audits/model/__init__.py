@@ -49,18 +49,16 @@ class ModelQuestion(LimitsQuestion):
     truth: Name | None = Field(
         None, description="column that says what is true; truth, label, target or y, if left out"
     )
-    predictions: list[Name] = Field(
+    predictions: Annotated[list[Name], Field(max_length=2048)] = Field(
         [],
-        max_length=2048,
         description="columns of what the model predicts, one a class; if left out, those called after the classes "
         "(cat, or p_cat), else all numbers but the truth",
     )
     outputs: Literal["probabilities", "logits", "predictions", "labels"] | None = Field(
         None, description="what they are: logits are scores before the softmax; read off them, if left out"
     )
-    features: list[Name] = Field(
+    features: Annotated[list[Name], Field(max_length=2048)] = Field(
         [],
-        max_length=2048,
         description="columns that the model read: a fail is then fail, or drift, if the sides differ in them anyway",
     )
     queries: list[ModelQueryName] | None = Field(

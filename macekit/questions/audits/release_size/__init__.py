@@ -17,10 +17,10 @@ class ReleaseSizeQuestion(ReleaseQuestion):
     synthetic: TableRequired = Field(
         None, description="all the rows that might be released, with the same columns"
     )
-    sizes: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(
+    sizes: (
+        Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=256)] | None
+    ) = Field(
         None,
-        min_length=1,
-        max_length=256,
         description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
         "so on, up to all rows, if left out",
     )

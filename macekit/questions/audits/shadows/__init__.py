@@ -22,10 +22,8 @@ class ShadowsQuestion(ScoredQuestion):
     signals: list[Row] | None = Field(
         None, min_length=1, description="the shadows' signals: a row a shadow, a column a record"
     )
-    member: Flags | None = Field(
-        None,
-        min_length=1,
-        description="whether the audited model was trained on the record: true or false, or 1 or 0",
+    member: Annotated[Flags, Field(min_length=1)] | None = Field(
+        None, description="whether the audited model was trained on the record: true or false, or 1 or 0"
     )
     membership: list[Row] | None = Field(
         None,

@@ -43,10 +43,8 @@ class TextQuestion(ScoredQuestion):
     share: Annotated[float, Field(gt=0, le=1)] = Field(
         0.2, description="share of tokens for mink and minkpp, and of texts for top_share"
     )
-    keep: list[Name] = Field(
-        [],
-        max_length=2048,
-        description="further fields to copy beside the scores, besides id, group and member",
+    keep: Annotated[list[Name], Field(max_length=2048)] = Field(
+        [], description="further fields to copy beside the scores, besides id, group and member"
     )
 
 

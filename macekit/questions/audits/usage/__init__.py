@@ -24,9 +24,8 @@ class UsageQuestion(records.Question):
         description="those of records of the same kind and date, known not to be trained on, with the same columns",
     )
     candidates: TableRequired = Field(None, description="those of the records in question")
-    score: list[Name] = Field(
+    score: Annotated[list[Name], Field(max_length=64)] = Field(
         [],
-        max_length=64,
         description="columns of scores; of several, that which tells members from nonmembers best is chosen on "
         "records that are set aside for it, unless `combine` joins them. If left out, the only column, or one with a "
         "usual name",

@@ -19,9 +19,7 @@ class FrontierQuestion(ReleasesQuestion):
     max_advantage: Annotated[float, Field(ge=-1, le=1)] = Field(
         description="largest acceptable advantage, of the riskiest query", examples=[0.9]
     )
-    utility: list[records.Number] = Field(
-        min_length=2,
-        max_length=1000,
+    utility: Annotated[list[records.Number], Field(min_length=2, max_length=1000)] = Field(
         examples=[[0.71, 0.76, 0.8]],
         description="how useful each candidate is, in their order: an accuracy, say, on other records than these",
     )
@@ -31,10 +29,8 @@ class FrontierQuestion(ReleasesQuestion):
         "first: each is then judged at the full level, up to the first that is not shown to keep the limit; without it "
         "the level is shared (Holm)",
     )
-    starts: int = Field(
+    starts: Annotated[int, Field(ge=1, le=1000)] = Field(
         1,
-        ge=1,
-        le=1000,
         description="from how many places of the declared order candidates are tried, where it is doubtful; they share "
         "the level",
     )

@@ -26,11 +26,8 @@ class ProcedureQuestion(records.PriorQuestion):
         None,
         description="which model scored each record, members first; each has members and nonmembers of its own",
     )
-    max_advantage: float | None = Field(
-        None,
-        ge=-1,
-        le=1,
-        description="largest acceptable advantage, on average over trainings; gives a verdict",
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None, description="largest acceptable advantage, on average over trainings; gives a verdict"
     )
     threshold: float | None = FORMER_LIMIT
     accept_exposure: bool = ACCEPT_EXPOSURE

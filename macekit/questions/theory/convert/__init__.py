@@ -31,10 +31,8 @@ class ConvertQuestion(Question):
     advantage: float | None = Field(
         None, ge=0, lt=1, description="an advantage, at least the baseline |2 prior - 1|"
     )
-    eta: float | None = Field(
+    eta: Annotated[float, Field(ge=0, lt=0.5)] | None = Field(
         None,
-        ge=0,
-        lt=0.5,
         description="eta of membership inference privacy: accuracy beyond guessing, below the smaller of prior and "
         "1 - prior",
     )
@@ -42,10 +40,8 @@ class ConvertQuestion(Question):
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
     delta: float = Field(0.0, ge=0, le=1, description="delta that goes with epsilon, converted or found")
     prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
-    false_positive_rates: list[Share] = Field(
-        [0.001, 0.01, 0.1],
-        max_length=64,
-        description="false positive rates at which to state the true positive rate",
+    false_positive_rates: Annotated[list[Share], Field(max_length=64)] = Field(
+        [0.001, 0.01, 0.1], description="false positive rates at which to state the true positive rate"
     )
     adjacency: Adjacency = None
     inclusion: Inclusion = "fixed_number"

@@ -64,37 +64,24 @@ class PromiseGiven(Question):
     """A promise, in one of the forms it may be made in."""
 
     epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon of (epsilon, delta)")
-    delta: float | None = Field(
+    delta: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        ge=0,
-        le=1,
         description="delta that goes with epsilon, 0 if none; with any other, the delta to state an epsilon at",
     )
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
-    rdp: list[RenyiPoint] | None = Field(
-        None,
-        min_length=1,
-        max_length=1000,
-        description="[order, epsilon] of Renyi differential privacy; needs delta",
+    rdp: Annotated[list[RenyiPoint], Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="[order, epsilon] of Renyi differential privacy; needs delta"
     )
-    noise_multiplier: float | None = Field(
+    noise_multiplier: Annotated[float, Field(ge=0.01, le=1e6)] | None = Field(
         None,
-        ge=0.01,
-        le=1e6,
         description="standard deviation of the Gaussian noise of a step, over the norm one record is clipped to",
     )
     steps: int | None = Field(None, ge=1, le=10_000_000, description="noisy steps; with noise_multiplier")
-    sampling_rate: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="probability that a record is in a step, independently of the others; 1 if none",
+    sampling_rate: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="probability that a record is in a step, independently of the others; 1 if none"
     )
-    curve: list[DpPair] | None = Field(
-        None,
-        min_length=1,
-        max_length=1000,
-        description="[epsilon, delta] of an accountant, all of which hold",
+    curve: Annotated[list[DpPair], Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="[epsilon, delta] of an accountant, all of which hold"
     )
     adjacency: Adjacency = None
 
@@ -106,22 +93,14 @@ class DpQuestion(PromiseGiven):
 
     inclusion: Inclusion = "fixed_number"
     prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
-    member_weight: float = Field(
-        1.0,
-        ge=1e-9,
-        le=1e6,
-        description="lambda of membership inference security: what a true positive weighs",
+    member_weight: Annotated[float, Field(ge=1e-9, le=1e6)] = Field(
+        1.0, description="lambda of membership inference security: what a true positive weighs"
     )
-    false_positive_rates: list[Share] = Field(
-        [0.001, 0.01, 0.1],
-        max_length=64,
-        description="false positive rates at which to bound the true positive rate",
+    false_positive_rates: Annotated[list[Share], Field(max_length=64)] = Field(
+        [0.001, 0.01, 0.1], description="false positive rates at which to bound the true positive rate"
     )
-    advantage: float | None = Field(
-        None,
-        ge=0,
-        lt=1,
-        description="advantage to keep: the answer has the largest epsilon and mu that keep it",
+    advantage: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        None, description="advantage to keep: the answer has the largest epsilon and mu that keep it"
     )
 
 

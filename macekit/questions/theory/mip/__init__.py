@@ -35,10 +35,8 @@ class MipQuestion(Question):
     record: Labels | None = Field(
         None, description="which record was swapped, one label a row; each record of the data needs swaps"
     )
-    records: int | None = Field(
+    records: Annotated[int, Field(ge=2, lt=2**53)] | None = Field(
         None,
-        ge=2,
-        lt=2**53,
         description="number of records in the data set, which decides the accuracy of guessing and whether all records "
         "were swapped; without it, an even number, and swaps cover only the records named in record",
     )
@@ -52,10 +50,11 @@ class MipQuestion(Question):
         description="laplace: the norm; moment is the paper's, which weighs every coordinate by its spread",
     )
     moment: float = Field(2.0, ge=1, le=100, description="order M of the moment that stands for the spread")
-    spread: list[Annotated[float, Field(ge=1e-9, le=1e9)]] | None = Field(
+    spread: (
+        Annotated[list[Annotated[float, Field(ge=1e-9, le=1e9)]], Field(min_length=1, max_length=100_000)]
+        | None
+    ) = Field(
         None,
-        min_length=1,
-        max_length=100_000,
         description="relative noise of the coordinates, chosen beforehand; without it, the spread of the draws, or "
         "equal noise if there are no draws",
     )

@@ -26,30 +26,19 @@ class MisQuestion(Question):
     probabilities: Annotated[list[Probability], Field(min_length=1)] | None = Field(
         None, description="in place of values: the distribution itself, which leaves nothing to estimate"
     )
-    sizes: list[Size] | None = Field(
-        None,
-        min_length=1,
-        max_length=100,
-        description="sizes n of the training set, the one that matters most first; a curve, if none",
+    sizes: Annotated[list[Size], Field(min_length=1, max_length=100)] | None = Field(
+        None, description="sizes n of the training set, the one that matters most first; a curve, if none"
     )
     nonmember_share: NonmemberShare = None
     member_weight: Weight = 1.0
-    delta: float | None = Field(
-        None,
-        ge=1e-9,
-        le=1,
-        description="Delta = 1 - security to keep: the answer has the number of training records",
+    delta: Annotated[float, Field(ge=1e-9, le=1)] | None = Field(
+        None, description="Delta = 1 - security to keep: the answer has the number of training records"
     )
-    coarsen_to: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(
+    coarsen_to: (
+        Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1, max_length=100)] | None
+    ) = Field(None, description="numbers of cells to merge the categories into, to see what is gained")
+    universe: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
         None,
-        min_length=1,
-        max_length=100,
-        description="numbers of cells to merge the categories into, to see what is gained",
-    )
-    universe: int | None = Field(
-        None,
-        ge=1,
-        le=2**53,
         description="values, tallies: number of possible categories, seen or not; without it C_K has no upper end",
     )
     confidence: Confidence = Field(0.95, description="values, tallies: of every interval")
@@ -67,10 +56,8 @@ class MisOverfittingQuestion(Question):
         description="one_model: all losses come from one model; independent_trainings: each loss comes from a separate "
         "training on separate data",
     )
-    thresholds: list[Number] | None = Field(
+    thresholds: Annotated[list[Number], Field(min_length=1, max_length=1000)] | None = Field(
         None,
-        min_length=1,
-        max_length=1000,
         description="the paper's epsilon: losses to cut at, chosen without these records; ranks of the held-out "
         "losses, if none",
     )
@@ -100,11 +87,8 @@ class MisMeanQuestion(Question):
     """What the mean of Gaussian records gives away."""
 
     dimension: int = Field(1, ge=1, le=1_000_000, description="coordinates of a record")
-    sizes: list[Size] | None = Field(
-        None,
-        min_length=1,
-        max_length=100,
-        description="numbers of records in the mean, the one that matters most first; a curve, if none",
+    sizes: Annotated[list[Size], Field(min_length=1, max_length=100)] | None = Field(
+        None, description="numbers of records in the mean, the one that matters most first; a curve, if none"
     )
     nonmember_share: NonmemberShare = None
     member_weight: Weight = 1.0

@@ -35,11 +35,8 @@ class PmpExponentialQuestion(Question):
     practical_epsilon: Epsilon | None = Field(
         None, description="in place of epsilon: find the epsilon that keeps this practical epsilon"
     )
-    draws: int | None = Field(
-        None,
-        ge=100,
-        le=10_000_000,
-        description="number of training sets to draw at random, if there are too many to enumerate",
+    draws: Annotated[int, Field(ge=100, le=10_000_000)] | None = Field(
+        None, description="number of training sets to draw at random, if there are too many to enumerate"
     )
     confidence: Confidence = Field(0.95, description="of the interval, when drawn")
     seed: int = Field(0, ge=0, le=2**53, description="seed of the draws")

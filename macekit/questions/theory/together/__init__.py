@@ -20,9 +20,8 @@ class TogetherQuestion(PriorQuestion):
     adjacency: Adjacency = None
     inclusion: Inclusion = "fixed_number"
     direction: Direction = "either"
-    operating_points: list[Share] = Field(
+    operating_points: Annotated[list[Share], Field(max_length=64)] = Field(
         [0.001, 0.01, 0.1],
-        max_length=64,
         description="false positive rates at which to check the true positive rate against the claim",
     )
 
