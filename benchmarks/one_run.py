@@ -20,8 +20,7 @@ from estimators.theory.dp import ApproximateDp, GaussianDp
 from estimators.theory.dp.promise import GaussianEnvelope
 from estimators.theory.one_run import Draw, epsilon_over_runs, one_run
 from estimators.theory.one_run.betting import count_refutes, epsilon_refuted
-from estimators.theory.one_run.draws import guesses_of
-from estimators.theory.one_run.guesses import PAIRINGS, Guesses
+from estimators.theory.one_run.guesses import PAIRINGS, Guesses, guesses_of
 from estimators.theory.shifts import gaussian_epsilon
 
 DELTA = 1e-5

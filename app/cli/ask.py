@@ -16,12 +16,11 @@ from typing import Any
 
 import msgspec
 
-from app.cli.counts_files import CountsFiles
 from app.cli.inputs import Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import Misuse
-from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, risks_to_write
+from app.cli.run import Apart, CountsFiles, Inputs, Sides, Tables, answer_inputs, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import notice

@@ -5,13 +5,13 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 ``values`` are the options of the question; the call's query only names columns.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from app.cli.counts_files import OK, CountsFiles, answer_counts_files, memory
 from app.cli.inputs import Source, as_misuse, detail_of
 from app.cli.parsing import Misuse
 from app.cli.terminal import Progress
@@ -23,10 +23,12 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import join_sides
+from macekit.decoding.json import OF_COUNTED, answer_of_counts
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.encode import json_bytes
+from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
 from macekit.reports.files import FileAnswer, level_of_each, together
@@ -35,6 +37,7 @@ from macekit.sources.reading import read
 from macekit.sources.risks import RISK, needs_every_record
 from macekit.sources.shards import Shards, shards_of
 
+OK = 200
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
@@ -45,6 +48,18 @@ files, each by itself."""
 T = TypeVar("T")
 
 Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class CountsFiles:
+    """Files of counts of several parts of the records, which ``mace counts`` wrote."""
+
+    sources: Sequence[Source]
+
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        return f"{len(self.sources)} files of counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +95,7 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return answer(call, DecodedBody(options=dict(values), tables=tables))
     if isinstance(inputs, CountsFiles):
         progress.now("computing")
-        return answer_counts_files(call, values, inputs)
+        return _of_counts_files(call, values, inputs)
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
@@ -280,11 +295,11 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
-    answer_of_counts = msgspec.json.decode(reply.body)
-    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in answer_of_counts["columns"]]
+    answered = msgspec.json.decode(reply.body)
+    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in answered["columns"]]
     progress.now("computing")
     asked = {name: value for name, value in values.items() if name != "query"}  # it said how to count them
-    return DecodedBody({"": Sample(counts=answer_of_counts["counts"])}, asked, columns=tuple(columns))
+    return DecodedBody({"": Sample(counts=answered["counts"])}, asked, columns=tuple(columns))
 
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:
@@ -302,3 +317,50 @@ def _stream_counts(call: Call, values: Values, source: Source, progress: Progres
     progress.now("counting", source.size)
     with source.body() if source.indexed else source.stream(progress.read) as body:
         return perform(replace(call, expanded_limit=LARGEST), body, values)
+
+
+def memory() -> int:
+    """Bytes that this machine has; 8 GiB where the system does not say."""
+    if not hasattr(os, "sysconf"):
+        return 8 * 2**30
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def counts_in(source: Source) -> DecodedBody | None:
+    """The counts that a file holds; None if it holds anything else."""
+    about = Call("counts", JSON, source.encoding, expanded_limit=memory() // 2)
+    try:
+        with source.body() as body:
+            content = msgspec.json.decode(expanded(about, body))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
+        return None  # the reader of requests says what is wrong
+    of_counts = answer_of_counts(content) if isinstance(content, dict) else None
+    if of_counts is None or content.keys() - OF_COUNTED - {"counts"}:
+        return None
+    columns, notes = of_counts
+    return DecodedBody({"": Sample(counts=content["counts"])}, columns=columns, cautions=notes)
+
+
+def _of_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:
+    """The answer about all of them together."""
+    if call.query:
+        raise Misuse(f"{files.name} have no columns; name columns to mace counts")
+    parts = []
+    for source in files.sources:
+        part = counts_in(source)
+        if part is None:
+            message = f"{source.name}: several JSON files are read together only if mace counts wrote them"
+            raise Misuse(message)
+        parts.append(part)
+    columns = tuple(dict.fromkeys(column for part in parts for column in part.columns))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.cautions))
+    shards = DecodedBody(
+        options={"shards": [part.samples[""].counts for part in parts]}, columns=columns, cautions=notes
+    )
+    if call.operation == "counts":
+        return answer(call, replace(shards, options={**values, **shards.options}))
+    reply = answer(Call("counts"), shards)
+    if reply.status != OK:
+        raise Misuse(detail_of(reply))
+    together = Sample(counts=msgspec.json.decode(reply.body)["counts"])
+    return answer(call, DecodedBody({"": together}, dict(values), columns=columns, cautions=notes))

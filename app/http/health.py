@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -20,10 +21,10 @@ from app.refusals import not_ready, shutting_down
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
 from macekit.call import JSON, __version__
+from macekit.catalogue import WINGS
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem
-from macekit.schemas.method import MethodsAnswer, PresetsAnswer
-from macekit.schemas.methods import METHODS
+from macekit.schemas.methods import OF_CORE, MethodsAnswer, PresetsAnswer
 
 router = APIRouter(tags=["health"], default_response_class=Response, responses=problems(500))
 JWK_SET = "application/jwk-set+json"
@@ -55,6 +56,12 @@ class Versions(BaseModel):
 
 ANSWERS = (Alive, Ready, Versions, PresetsAnswer, MethodsAnswer)
 """What the routes here answer with."""
+
+METHODS = [
+    *OF_CORE,
+    *(method for wing in WINGS if wing.ROWS for method in import_module(f"{wing.__name__}.methods").METHODS),
+]
+"""One entry a method: the core's, then those of each wing."""
 
 
 def _of(answer: BaseModel) -> Response:

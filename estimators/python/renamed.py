@@ -68,6 +68,7 @@ FORMER_MODULES = {
     "theory.mis.diversity": "theory.mis.security",
     "theory.mis.tally": "theory.mis.binomials",
     "theory.one_run.counting": "theory.one_run.betting",
+    "theory.one_run.draws": "theory.one_run.guesses",
     "theory.pmp.choose": "theory.pmp.bounds",
     "theory.pmp.distances": "theory.pmp.gaussian",
     "threads": "adversary.learned",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -27,7 +27,9 @@ from estimators import (
 from estimators.adversary.learned import LearnedScore
 from estimators.arrays import is_masked
 from estimators.clusters.ends import ClusterSummary
-from estimators.decisions.compare import Difference
+from estimators.decisions.compare import Comparison, Difference
+from estimators.decisions.plan import Because, Decision, overall
+from estimators.decisions.riskiest import RiskiestLimit
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.privacy.band import RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
@@ -39,7 +41,7 @@ from estimators.sample.digests import fingerprint
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
 from macekit.decoding.body import ColumnRead, DecodedBody
-from macekit.decoding.columns_read import columns_read
+from macekit.decoding.columns_read import columns_by_query, columns_read
 from macekit.schemas import answers, statements
 
 if TYPE_CHECKING:
@@ -434,3 +436,47 @@ def assessment(
 def finite(value: float) -> float | None:
     """None for what JSON has no number for."""
     return value if isfinite(value) else None
+
+
+# What several queries of one model or release answer alike.
+
+
+def provenances(
+    body: DecodedBody,
+    samples: Mapping[str, Scores | Counts],
+    method: str,
+    seed: int,
+    options: dict[str, object],
+) -> list[statements.ProvenanceAnswer]:
+    """Where each of several queries comes from."""
+    read = columns_by_query(body)
+    return [provenance(data, method, seed, options, columns(read[name])) for name, data in samples.items()]
+
+
+def limits_over_queries(judged: Sequence[RiskiestLimit]) -> list[answers.RiskiestLimitAnswer] | None:
+    """Each limit with its decision; None if nothing was limited."""
+    return [
+        as_answer(
+            answers.RiskiestLimitAnswer,
+            limit,
+            **interval(limit.estimate),
+            decision=limit.decision.value,
+            threshold=None if limit.threshold is None else interval(limit.threshold),
+        )
+        for limit in judged
+    ] or None
+
+
+def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) -> Because | None:
+    """Why the decision over several is open or not applicable, if for nothing else."""
+    if overall(decisions) not in (Decision.INCONCLUSIVE, Decision.NOT_APPLICABLE):
+        return None
+    return next(filter(None, reasons), None)
+
+
+def ranking(comparison: Comparison) -> list[answers.RankedAnswer]:
+    """Every query with its advantage, the riskiest first."""
+    return [
+        as_answer(answers.RankedAnswer, place, advantage=certified(place.advantage))
+        for place in comparison.ranking
+    ]

@@ -16,7 +16,7 @@ have probability m (1 - q) delta / (j + 1) at most (Markov).
 section 15.
 """
 
-from estimators.theory.one_run.draws import Draw
+from estimators.theory.one_run.guesses import Draw
 from estimators.theory.one_run.several import epsilon_over_runs, several_runs
 from estimators.theory.one_run.statement import (
     EpsilonInOneRun,

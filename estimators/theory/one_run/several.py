@@ -13,8 +13,7 @@ from estimators.statement import Caution, Guarantee
 from estimators.theory.dp.promise import Adjacency, Pair, Promise
 from estimators.theory.one_run import statement
 from estimators.theory.one_run.betting import epsilon_refuted_over, p_value, refuted_after
-from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
-from estimators.theory.one_run.guesses import Guesses, median
+from estimators.theory.one_run.guesses import ASSUMES, Draw, Guesses, draw_of, guesses_of, median
 
 Orders = list[list[tuple[Guesses, ...]]]
 """Of each order of guesses, and each pairing, those about one run after another."""

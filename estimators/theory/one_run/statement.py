@@ -33,8 +33,7 @@ from estimators.theory.one_run.betting import (
     mu_refuted,
     p_value,
 )
-from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
-from estimators.theory.one_run.guesses import Guesses, Order, median
+from estimators.theory.one_run.guesses import ASSUMES, Draw, Guesses, Order, draw_of, guesses_of, median
 from estimators.theory.shifts import gaussian_epsilon
 
 ABOUT = {

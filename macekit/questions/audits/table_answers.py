@@ -22,7 +22,7 @@ from estimators.sample.digests import digest
 from macekit.call import Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding.whole_tables import require_tables
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.options import provenance_options
 from macekit.problems import fault, unknown_column, unknown_column_of
 from macekit.questions.audits.contract import RiskiestAnswer
@@ -93,10 +93,10 @@ def over_queries(
         "decision": cast("Any", verdict.word or None),
         "covers": list(verdict.covers),
         "undecided_because": verdict.undecided_because,
-        "limits": riskiest.limits(limits),
+        "limits": encode.limits_over_queries(limits),
         "maximum": encode.interval(comparison.maximum),
         "baseline": comparison.ranking[0].advantage.baseline,
-        "ranking": riskiest.ranking(comparison),
+        "ranking": encode.ranking(comparison),
         "queries": queries(comparison, catalogue),
         "exposures": exposures(exposures_of),
     }

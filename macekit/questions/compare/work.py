@@ -15,7 +15,7 @@ from estimators.privacy.epsilon import Direction
 from estimators.sample.scores import labels_of
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts, require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
@@ -68,16 +68,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "decision": None if verdict.decision is None else verdict.decision.value,
         "covers": list(verdict.covers),
         "undecided_because": verdict.undecided_because,
-        "limits": riskiest.limits(limits),
+        "limits": encode.limits_over_queries(limits),
         "maximum": encode.interval(result.maximum),
         "baseline": base,
-        "ranking": riskiest.ranking(result),
+        "ranking": encode.ranking(result),
         "differences": [
             encode.difference(a, b, difference)
             for (a, b), difference in zip(pairs, result.differences, strict=True)
         ],
         "warnings": encode.warnings((*body.cautions, *verdict.cautions, *notes, *result.cautions, *cautions)),
-        "provenance": riskiest.provenances(
+        "provenance": encode.provenances(
             body,
             samples,
             result.ranking[0].advantage.provenance.method,

@@ -2,7 +2,7 @@
 
 from estimators.runs.procedure.answer import TRAININGS
 from estimators.statement import IID
-from macekit.schemas.method import SIMULATED, MethodAnswer, ask
+from macekit.schemas.methods import SIMULATED, MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

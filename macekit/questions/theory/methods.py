@@ -1,7 +1,7 @@
 """Methods of this wing, as ``/v1/methods`` tells them."""
 
 from estimators.statement import IID
-from macekit.schemas.method import MethodAnswer, ask
+from macekit.schemas.methods import MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from app.http.health import METHODS
 from macekit.catalogue import OPERATIONS
-from macekit.schemas.method import AskAnswer
-from macekit.schemas.methods import METHODS
+from macekit.schemas.methods import AskAnswer
 from tests.app.http.asked import example, ok, post
 from tests.app.running import Running
 from tests.cases import each_case

@@ -14,8 +14,7 @@ from estimators.errors import InputError, OptionError, OutOfRange, TooFewRecords
 from estimators.privacy.epsilon import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
 from estimators.theory.one_run import Draw, betting, epsilon_over_runs, one_run, several_runs
-from estimators.theory.one_run.draws import guesses_of
-from estimators.theory.one_run.guesses import Guesses, _right_at_both
+from estimators.theory.one_run.guesses import Guesses, _right_at_both, guesses_of
 from estimators.theory.shifts import gaussian_epsilon
 from tests.cases import each_case
 

@@ -4,7 +4,7 @@ from estimators.audits.releases import compare_releases
 from estimators.decisions.plan import overall
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import by_release, clusters_of, queries_of, require_paired, with_counts
@@ -37,12 +37,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "sentence": result.sentence,
         "decision": overall(decisions.values()).value if decisions else None,
         "covers": list(result.covers),
-        "undecided_because": riskiest.because(
+        "undecided_because": encode.because(
             decisions.values(), (result.undecided_because.get(name) for name in decisions)
         ),
         "maximum": encode.interval(comparison.maximum),
         "baseline": comparison.ranking[0].advantage.baseline,
-        "ranking": riskiest.ranking(comparison),
+        "ranking": encode.ranking(comparison),
         "differences": [
             encode.difference(name, result.against, difference)
             for name, difference in zip(others, comparison.differences, strict=True)
@@ -62,7 +62,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "against": result.against,
         "max_advantage": question.max_advantage,
         "warnings": encode.warnings((*body.cautions, *comparison.cautions)),
-        "provenance": riskiest.provenances(
+        "provenance": encode.provenances(
             body,
             samples,
             comparison.ranking[0].advantage.provenance.method,

@@ -8,7 +8,7 @@ from estimators.runs.series import Step
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, reply_of
 from macekit.questions.audits import table_answers
@@ -59,7 +59,7 @@ def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies:
     return {
         **series.step_answer(step),
         "size": int(step.label),
-        "limits": riskiest.limits(limits),
+        "limits": encode.limits_over_queries(limits),
         "copies": copies,
         "near_copies": near_copies,
     }

@@ -5,7 +5,7 @@ from estimators.runs.frontier import frontier
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import by_release, clusters_of, queries_of, with_counts
@@ -51,6 +51,6 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             for step, utility in zip(result.steps, result.utility, strict=True)
         ],
         "warnings": encode.warnings((*body.cautions, *result.cautions)),
-        "provenance": riskiest.provenances(body, samples, "frontier", question.seed, options),
+        "provenance": encode.provenances(body, samples, "frontier", question.seed, options),
     }
     return reply_of(call, content, *samples.values())

@@ -10,7 +10,7 @@ from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import (
@@ -59,7 +59,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         steps = by_release(
             samples if cluster else {name: with_counts(each) for name, each in samples.items()}
         )
-        sources = riskiest.provenances(body, samples, "series", question.seed, options)
+        sources = encode.provenances(body, samples, "series", question.seed, options)
     series = advantage_series(
         steps,
         question.max_advantage,
