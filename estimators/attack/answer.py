@@ -146,9 +146,7 @@ def attack_advantage(
         scores: The attack's guesses or its scores, of both sides (``Scores.of``).
         rule: What makes guesses of them: ``GuessRule()``, ``ThresholdRule(...)``, ``TopRule(...)`` or
             ``QuantileRule(...)``. None: they are guesses.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        prior, confidence, seed: As for ``advantage``.
         metrics: Metrics of the attack to state as well. None: every preset.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. The optimum, and the advantage
             of a rule that was fixed before these records, are then those of all rows; everything else is judged on rows

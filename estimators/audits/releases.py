@@ -104,11 +104,10 @@ def compare_releases(
         against: The release that is subtracted from every other; the first one if it is left out. Name it before you
             look at the records.
         max_advantage: Largest advantage that is acceptable, from -1 to 1.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all
             releases hold together with it, and again those of all differences. That any decision is wrong has half of
             the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         paired: Whether row i is the same record in all releases, or the samples are independent.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every release and
             query.

@@ -355,9 +355,7 @@ def control(
     Args:
         members: The control score of each row of the one side.
         nonmembers: The control score of each row of the other.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        prior, confidence, seed: As for ``advantage``.
 
     Raises:
         InputError: scores that are none, or fewer than 8 on a side.

@@ -207,11 +207,10 @@ def dataset_use(
             aside: ``"never"`` (the sharpest is read), ``"always"``, or ``"auto"``, where that tells those records apart
             better.
         max_share: Largest acceptable share, for a verdict.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        confidence, seed: As for ``advantage``.
         direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``. Not knowing costs some
             of the known records, on which it is learned; so does a choice among several scores. A combination learns
             it of each column.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Raises:
         TooFewRecords: fewer than 8 records of a group.

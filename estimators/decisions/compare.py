@@ -189,11 +189,10 @@ def compare(
 
     Args:
         queries: Scores or counts of each query under its name, at least 2: several scores of one model, say.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         target: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of all
             statements about ranks together, and again that of all differences together.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         pairs: Names of two queries each; the second is subtracted from the first.
         paired: Whether all queries scored the same records in the same order, or independent samples.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
@@ -310,10 +309,8 @@ def difference(
     Args:
         first: Scores or counts of the first model.
         second: Scores or counts of the second model, from other records than the first.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence, seed: As for ``advantage``.
         target: As for ``advantage``.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         clusters: Whom each row of the first and of the second belongs to, as in ``advantage``; no label is in both.
 
     Returns:
@@ -355,10 +352,8 @@ def paired_difference(
     Args:
         first: Scores of the first model, or counts.
         second: Scores of the same records from the second model, in the same order, or counts.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence, seed: As for ``advantage``.
         target: As for ``advantage``.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
             columns of labels that cross.
 

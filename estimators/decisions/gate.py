@@ -174,14 +174,12 @@ def judge(
     """Hold a sample against every limit; each has to be named before the records are looked at.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        data, prior, seed: As for ``advantage``.
         limits: At least one of ``MaxAdvantage``, ``MaxTpr``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
             ``estimators.decisions.maxima``, ``MaxExposed`` from ``estimators.decisions.exposed_members``, and
             ``MaxGroupAdvantage`` from ``estimators.decisions.group_limit``.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         learned_by: Of vectors, which classifiers compete for the learned score by which all limits but the advantage
             are judged, and whether a limit may pass by it: another score may give away more. None: all, and none may.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. The advantage, and metrics that

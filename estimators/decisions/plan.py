@@ -386,9 +386,8 @@ def plan_verdict(
         expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
         max_advantage: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more
             records.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence: As for ``advantage``.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
@@ -481,9 +480,8 @@ def plan_width(
     Args:
         expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
         width: Largest distance between the two ends, strictly between 0 and 1.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence: As for ``advantage``.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
             ``expected_design_effect``.
         cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.

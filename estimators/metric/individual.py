@@ -78,10 +78,9 @@ def individual_metric(
     Args:
         counts: Counts of both sides (``Counts``).
         metric: The metric, such as ``preset("accuracy", prior)``.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of one cell
             that was named in advance.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cut: The rule. None: that of ``metric_optimum`` of the same counts and seed.
         reuse: The risks of the same counts, if there are any: their limits are taken.
 

@@ -131,10 +131,8 @@ def advantage_on_set(
             were drawn from each side at random without replacement.
         set_members: How many members the whole set has, scored or not.
         set_nonmembers: How many nonmembers it has, scored or not.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence, seed: As for ``advantage``.
         target: As for ``advantage``; a score is not learned of records of a fixed set.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Raises:
         OutOfRange: fewer records in the set than were scored.

@@ -61,10 +61,8 @@ def paper_metric(
     """Algorithm 2 where Lemma 2 knows the threshold, else Algorithm 3.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        data, prior, seed: As for ``advantage``.
         metric: The metric, such as ``preset("precision", prior)``.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: How the posterior of a continuous score is learned: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``.
             None: kernel densities with Scott's bandwidth, or slices where these scores have none; counts by their
             cells.
@@ -92,10 +90,8 @@ def paper_metrics(
     """Several metrics of the same records: what ``paper_metric`` gives for each, from posteriors learned once.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        data, prior, seed: As for ``advantage``.
         metrics: The metrics, such as ``[preset("accuracy", prior), preset("f_beta", prior)]``.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: As in ``paper_metric``.
 
     Example:
@@ -284,8 +280,7 @@ def record_metric(
         data: What ``risk`` was made of; where Lemma 2 does not know the threshold, Algorithm 3 learns it from these.
         risk: What ``record_risk`` gives.
         metric: The metric, such as ``preset("accuracy", prior)``.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        prior, seed: As for ``advantage``.
         reading: How a continuous score is read, as for ``risk``.
 
     Example:

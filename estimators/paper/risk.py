@@ -227,8 +227,7 @@ def record_risk(
     """f_p of each record, or of each target: Theorem 2's box of its cell, or Theorem 3's interval at its score.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        data, prior: As for ``advantage``.
         confidence: Probability that both ends of the interval of one record hold, strictly between 0 and 1.
         reading: How a continuous score is read: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``. None: kernel densities
             with Scott's bandwidth; categories and counts by their cells.

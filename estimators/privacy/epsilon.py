@@ -170,10 +170,9 @@ def check_claim(
         delta: Delta that was promised with it, from 0 up to but not including 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. A bound is the lower
             end of such an interval.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
             makes the bound sharper; it has to be known before the scores are looked at.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Example:
         >>> from estimators import Counts

@@ -344,10 +344,8 @@ def mean_risk(
     """The mean individual risk over the mixture, with the interval of the advantage that it equals.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        data, confidence, seed: As for ``advantage``.
         cells: The risk of the cells of the same data: ``individual_risk(...).cells``. Its prior is the mixture's.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         bins: The number of cells that the risk was asked at. None: as the advantage chooses.
         cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
 

@@ -255,9 +255,7 @@ def individual_risk(
     flags is at most 1 - confidence.
 
     Args:
-        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        data, prior, confidence: As for ``advantage``.
         targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
         groups: A label for each target, text or numbers, to state mean risks by group.
         bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root

@@ -71,10 +71,9 @@ def by_group(
         scores: Scores of both sides (``Scores.of``).
         member_groups: A label for each member record, text or numbers.
         nonmember_groups: A label for each nonmember record, of the same type.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of the
             intervals of all groups together.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cluster: Whom each record belongs to, if some belong together, as in ``advantage``; a cluster may have records
             of several groups.
 

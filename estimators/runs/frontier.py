@@ -115,9 +115,7 @@ def frontier(
         max_advantage: Largest advantage that is acceptable, from -1 to 1.
         is_ordered: Whether the order was declared before the scores were seen, the most cautious first.
         starts: From how many places of that order candidates are tried; they share the level.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        prior, confidence, seed: As for ``advantage``.
         cluster: Whom each row belongs to, as in ``advantage``; it is that of every candidate.
         accept_exposure: Whether a candidate may pass beside a severe exposure.
 

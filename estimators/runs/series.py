@@ -177,10 +177,9 @@ def advantage_series(
         steps: For each step, in order, its scores or counts, or those of several queries under their names. Fix the
             steps before you look at the records; an advantage that may rise and fall is no hindrance.
         max_advantage: Largest advantage that is acceptable, from -1 to 1.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all steps
             hold together with it.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every step and
             query.
         accept_exposure: Whether a step may pass beside a severe exposure.

@@ -283,10 +283,9 @@ def procedure_advantage(
         data: Scores of both sides, of all models together (``Scores.of``). Each model has members and nonmembers of its
             own, at least 8 of either.
         model: Which model scored each row, members' rows first: text or whole numbers, at least 4 different ones.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. That of the next model
             covers it with this probability.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Raises:
         TooFewRecords: fewer than 4 models, or a model with fewer than 8 rows of a side.

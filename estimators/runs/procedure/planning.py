@@ -70,9 +70,8 @@ def plan_models(
         max_advantage: Largest mean advantage that is acceptable, from -1 to 1.
         spread: Standard deviation of the advantage between trainings that you expect, such as an earlier answer's.
         records: Records of each model, members and nonmembers together, at least 16.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, confidence: As for ``advantage``.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.

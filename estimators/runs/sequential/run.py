@@ -548,10 +548,9 @@ def sequential_run(
 
     Args:
         max_advantage: Largest advantage that is acceptable, from -1 to 1; None to decide nothing.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends hold at all looks together, strictly between 0 and 1.
         planned: About how many records of both sides will come: there the ends are best. They hold at any number.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         run_id: Name of the run, letters and digits. None, the default: one that follows from what is asked, so that
             runs of one question can be merged, and still tell records that come again.
         accept_exposure: Whether the run may pass beside a severe exposure.
