@@ -28,8 +28,7 @@ from typing import Any, BinaryIO
 
 from app.own_file import NotOwn, append, is_at, own, sync_folder
 
-START = "0" * 64
-"""What the first line names as the hash before it."""
+START = "0" * 64  # what the first line names as the hash before it
 LONGEST_LINE = 64 * 1024
 HASHED = re.compile(rb'(?P<body>\{.*),"hash":"(?P<hash>[0-9a-f]{64})"\}\n')
 CONTINUES, BEGINS_ANEW = "continues", "begins anew"
@@ -37,13 +36,10 @@ CONTINUES, BEGINS_ANEW = "continues", "begins anew"
 GOES_ON, WITHHELD = "goes on", "withheld"
 """Events after a time in which no line could be written: that one can, and whose answer did not leave, late as its line
 was."""
-LONGEST_WRITE = 5.0
-"""Seconds for which an answer waits for its line."""
+LONGEST_WRITE = 5.0  # seconds for which an answer waits for its line
 CHECKPOINT = ".checkpoint"
-LINES_BETWEEN = 10_000
-"""Lines after which it is noted how far the chain is known to hold."""
-LOOK_AGAIN = 1.0
-"""Seconds between attempts to write again."""
+LINES_BETWEEN = 10_000  # lines after which it is noted how far the chain is known to hold
+LOOK_AGAIN = 1.0  # seconds between attempts to write again
 
 log = logging.getLogger(__name__)
 

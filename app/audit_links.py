@@ -16,8 +16,7 @@ from typing import Any
 
 from app.audit_file import BEGINS_ANEW, CONTINUES, HASHED, LONGEST_LINE, files_before, first_event
 
-LINKED = "linked"
-"""The event of such a line."""
+LINKED = "linked"  # the event of such a line
 MARK = b'"event":"linked"'
 
 

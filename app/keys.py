@@ -32,8 +32,7 @@ SCOPES: Mapping[str, str] = {"ask": "every question under /v1", "counts": "/v1/c
 QUESTIONS = frozenset(f"/v1/{each.name}" for each in OPERATIONS)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
-LOOK_AGAIN = 1.0
-"""Seconds after which the file is looked at again."""
+LOOK_AGAIN = 1.0  # seconds after which the file is looked at again
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,8 @@ import math
 from macekit.problems import Problem
 
 LONGEST_WAIT = 60
-SOON = 5
-"""Seconds after which to ask again where nothing says how long it takes."""
-WHEN_MENDED = 30
-"""The same where a person has to do something first."""
+SOON = 5  # seconds after which to ask again where nothing says how long it takes
+WHEN_MENDED = 30  # the same where a person has to do something first
 
 SEND_LESS = "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about"
 

@@ -34,16 +34,12 @@ from macekit.problems import Problem, fault
 
 log = logging.getLogger(__name__)
 
-MOST_RUNS = 100_000
-"""Runs that are remembered at once; the one that rested longest goes for the next."""
-
-SPARE_LINES = 1000
-"""Lines beyond two for each run, after which the file is written anew."""
+MOST_RUNS = 100_000  # runs that are remembered at once; the one that rested longest goes for the next
+SPARE_LINES = 1000  # lines beyond two for each run, after which the file is written anew
 
 DAY = 86_400.0
 
-BEGINNING = b'{"run_id":'
-"""How each line begins; one that was cut off is ours if it does, too."""
+BEGINNING = b'{"run_id":'  # how each line begins; one that was cut off is ours if it does, too
 
 NOT_OURS = (
     "state: was not given out by this service, or was changed since; give back the state of the last answer as it "

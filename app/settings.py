@@ -42,14 +42,10 @@ NOT_SETTINGS = {FILE, "MACE_AUDIT_ONLINE", "MACE_TEST_BROWSER"}
 KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What a bearer key may be: RFC 6750's token68, long enough not to be guessed."""
 
-STATES = b"mace states of runs 1"
-"""For which use the key that seals states is derived from the signing key."""
+STATES = b"mace states of runs 1"  # for which use the key that seals states is derived from the signing key
+HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")  # what a header Host may name, without its port
 
-HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
-"""What a header Host may name, without its port."""
-
-Names = tuple[str, ...]
-"""Several names, separated by commas."""
+Names = tuple[str, ...]  # several names, separated by commas
 
 
 class BadSettings(ValueError):

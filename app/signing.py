@@ -44,8 +44,7 @@ LABEL, LABEL_BEFORE = b"mace answer, signature 2\n", b"mace answer, signature 1\
 BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 MEMBER = b',"signature":'
 COMMENT, COMMENT_END = b"\n<!-- mace signature ", b" -->\n"
-LONGEST = 512
-"""Bytes that a signature and what stands around it may take."""
+LONGEST = 512  # bytes that a signature and what stands around it may take
 
 JSON_FORMS = frozenset({"application/json", "application/vnd.mace.brief+json"})
 COMMENTED = frozenset({"text/html", "text/markdown"})

@@ -135,11 +135,8 @@ class Provenance:
     seed: int | None
 
 
-EXACT = Context(prec=400)
-"""Enough for the largest float and what stands after its point."""
-
-DIGITS = 330
-"""More digits after the point than any float has that is worth saying."""
+EXACT = Context(prec=400)  # enough for the largest float and what stands after its point
+DIGITS = 330  # more digits after the point than any float has that is worth saying
 
 IID = "records of each side are independent draws from that side's distribution"
 CLUSTERED = (
@@ -223,8 +220,7 @@ def baseline(prior: float) -> float:
     return abs(2.0 * prior - 1.0)
 
 
-DIVIDED = 14
-"""Digits that nobody writes: a share that has so many comes from a division."""
+DIVIDED = 14  # digits that nobody writes: a share that has so many comes from a division
 
 
 def percent(share: float) -> str:

@@ -62,8 +62,7 @@ class Step:
     seal: str | None
 
 
-EXPANDED_LIMIT = 2**30
-"""Bytes that a compressed body may expand to, where nobody says otherwise."""
+EXPANDED_LIMIT = 2**30  # bytes that a compressed body may expand to, where nobody says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,7 @@ class Reply:
     step: Step | None = None
 
 
-READ = 2**20
-"""Bytes that reads of a stream are gathered to."""
+READ = 2**20  # bytes that reads of a stream are gathered to
 
 
 class Body:

@@ -17,8 +17,7 @@ from typing_extensions import TypedDict
 
 from macekit.problems import Problem, fault
 
-OPERATION = "gate"
-"""What is declared."""
+OPERATION = "gate"  # what is declared
 DIGEST, SIGNATURE = "sha256", "signature"
 FIELDS = frozenset({"declares", "options", "n_members", "n_nonmembers", "at", DIGEST})
 

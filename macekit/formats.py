@@ -12,8 +12,7 @@ from pathlib import PurePath
 
 from macekit import call
 
-ARROW_MAGIC = b"ARROW1"
-"""What the form of Arrow begins with that is a file, not a stream."""
+ARROW_MAGIC = b"ARROW1"  # what the form of Arrow begins with that is a file, not a stream
 
 JSON_LINES = ("application/jsonl", "application/ndjson", "application/x-jsonlines")
 ZIP = b"PK\x03\x04"
@@ -88,14 +87,12 @@ READERS |= {call.FORM_DATA: "multipart"}
 REPORTS = {call.HTML: "html", call.MARKDOWN: "md", call.CSV: "csv", call.SVG: "svg", call.PNG: "png"}
 """The suffix, without its dot, of each form of a report."""
 
-ENCODINGS = ("identity", "gzip", "zstd")
-"""How a body may be compressed, as ``Content-Encoding`` calls it."""
+ENCODINGS = ("identity", "gzip", "zstd")  # how a body may be compressed, as ``Content-Encoding`` calls it
 
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
-HEAD = 4096
-"""First bytes of a file that are enough to tell."""
+HEAD = 4096  # first bytes of a file that are enough to tell
 
 PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth"})
 """What files of pickles are called."""

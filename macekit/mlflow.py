@@ -18,8 +18,7 @@ from macekit.text import names_the_nearest
 
 __all__ = ["log"]
 
-MOST_METRICS = 1000
-"""Metrics that MLflow takes at once, and more than anybody reads."""
+MOST_METRICS = 1000  # metrics that MLflow takes at once, and more than anybody reads
 
 MOST_LETTERS = 120
 BARRED = re.compile(r"[^A-Za-z0-9_ .-]")

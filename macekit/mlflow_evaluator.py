@@ -20,8 +20,7 @@ from macekit.mlflow import log, metrics_of
 OWN = ("member", "members", "score", "prefix", "require_pass")
 """What is the evaluator's own; everything else in its configuration is an option of the question."""
 
-ROWS = ("group", "unit", "cluster")
-"""Columns that say something of a row, and that no model reads."""
+ROWS = ("group", "unit", "cluster")  # columns that say something of a row, and that no model reads
 
 
 class MembershipEvaluator(ModelEvaluator):

@@ -18,8 +18,7 @@ from macekit.text import closest, did_you_mean, nearest_first, printable
 
 E = TypeVar("E", bound=MaceError)
 
-MOST_DETAIL = 1200
-"""Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
+MOST_DETAIL = 1200  # characters of ``detail``: a whole problem stays under 4 KiB whatever happens
 
 
 @dataclass(frozen=True, slots=True)

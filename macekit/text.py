@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
-MOST = 60
-"""Characters of a name that are shown."""
+MOST = 60  # characters of a name that are shown
 
 
 def printable(text: str, most: int = MOST) -> str:

@@ -130,8 +130,7 @@ def _has_unbounded_numbers(data: memoryview) -> bool:
     return recognise(content) is not None
 
 
-SHOWN_RECORDS = 10
-"""Records that `mace risk` prints without --top."""
+SHOWN_RECORDS = 10  # records that `mace risk` prints without --top
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from app.cli.pipeline import JUDGES, add_files, annotate, writer_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
 
-GATE = BY_NAME["gate"]
-"""What may be asked batch after batch, and of several files (``app.cli.gate``)."""
+GATE = BY_NAME["gate"]  # what may be asked batch after batch, and of several files (``app.cli.gate``)
 
 QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each is not GATE)
 """Operations that one function asks, whatever they are."""

@@ -17,8 +17,7 @@ from macekit.operation import Operation
 if TYPE_CHECKING:
     from app.cli.outputs import Target
 
-MOST = 2**26
-"""Bytes that a state may have."""
+MOST = 2**26  # bytes that a state may have
 
 
 def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from macekit.text import nearest, printable
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PIPE_MEMORY = 64 * 2**20
-"""Bytes of a pipe that are read into memory; a longer pipe is a stream."""
+PIPE_MEMORY = 64 * 2**20  # bytes of a pipe that are read into memory; a longer pipe is a stream
 
 
 @dataclass(frozen=True, slots=True)

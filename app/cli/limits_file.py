@@ -19,12 +19,10 @@ from estimators.python.dataclass import dataclass
 from macekit.catalogue import BY_NAME
 from macekit.text import nearest, printable
 
-COMMANDS = ("gate", "model", "synthetic")
-"""What reads such a file."""
+COMMANDS = ("gate", "model", "synthetic")  # what reads such a file
 
 PLAIN, PROJECT = "mace.toml", "pyproject.toml"
-NO_FILE = "none"
-"""What `--limits` names to read none."""
+NO_FILE = "none"  # what `--limits` names to read none
 
 OF_SERVICE = "; settings of the service stand in a file of another name, which MACE_CONFIG names"
 

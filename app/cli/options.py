@@ -39,8 +39,7 @@ COLUMNS = {
 NO_DIGIT_BEFORE = re.compile(r"\.[0-9]+(e[-+]?[0-9]+)?")
 NO_DIGIT_AFTER = re.compile(r"-?[0-9]+\.")
 
-COLUMN = "columns"
-"""The heading of options that name columns."""
+COLUMN = "columns"  # the heading of options that name columns
 
 HEADINGS = {
     "": "what is asked",

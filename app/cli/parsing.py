@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 
 from macekit.text import closest, escape_controls, nearest, printable
 
-PASS, FAIL, UNDECIDED = 0, 1, 3
-"""2 is misuse (``parsing.MISUSE``)."""
+PASS, FAIL, UNDECIDED = 0, 1, 3  # 2 is misuse (``parsing.MISUSE``)
 
 STATUS = {
     "pass": PASS,
@@ -49,8 +48,7 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
         yield "fail"
 
 
-MISUSE = 2
-"""The exit status of what was typed, or of input, that cannot be used."""
+MISUSE = 2  # the exit status of what was typed, or of input, that cannot be used
 
 
 class Misuse(Exception):

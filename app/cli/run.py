@@ -38,8 +38,7 @@ from macekit.sources.risks import RISK, needs_every_record
 from macekit.sources.shards import Shards, shards_of
 
 OK = 200
-LARGEST = 2**40
-"""Bytes that one's own compressed file may expand to while it is counted."""
+LARGEST = 2**40  # bytes that one's own compressed file may expand to while it is counted
 
 Inputs: TypeAlias = "list[Source | Shards] | CountsFiles | Sides | Tables | Apart"
 """What a question is asked of: an input for each query, for each side, for each table; counts of parts; or several

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-STUCK_SECONDS = 30.0
-"""Seconds without a turn after which an event loop is taken for dead."""
+STUCK_SECONDS = 30.0  # seconds without a turn after which an event loop is taken for dead
 
 
 class Probes:

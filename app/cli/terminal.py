@@ -11,11 +11,8 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from shutil import get_terminal_size
 from typing import Any, TextIO, cast
 
-NARROWEST = 80
-"""Columns that tables are fitted to where the terminal has fewer."""
-
-NO_TERMINAL = (100, 24)
-"""Columns and lines, if the answer goes elsewhere."""
+NARROWEST = 80  # columns that tables are fitted to where the terminal has fewer
+NO_TERMINAL = (100, 24)  # columns and lines, if the answer goes elsewhere
 
 
 class CannotPrintError(Exception):
@@ -94,8 +91,7 @@ def ignore_stderr_errors() -> Iterator[None]:
                 discard(stream or nowhere)
 
 
-QUIET_SECONDS = 1.0
-"""Seconds before the first message."""
+QUIET_SECONDS = 1.0  # seconds before the first message
 
 REFRESH_SECONDS = 0.25
 CLEAR = "\r\x1b[K"

@@ -18,8 +18,7 @@ from macekit.problems import Problem
 
 KEY_MISSING = "send the header Authorization: Bearer KEY, with a key that is good here; the operator has one"
 MINUTE = 60.0
-LOOKS = 1200
-"""How often in a minute a key may look after its jobs, whatever else it may."""
+LOOKS = 1200  # how often in a minute a key may look after its jobs, whatever else it may
 
 
 class Access:

@@ -38,8 +38,7 @@ LINGER_SECONDS = 2.0
 DISCARD_SECONDS = 30.0
 """Seconds for which the rest of a body is read and dropped after its request was answered: many clients read the answer
 only then, and closing before would lose it."""
-PACE = 2**16
-"""Bytes of an answer that must be taken within the stall limit, on average."""
+PACE = 2**16  # bytes of an answer that must be taken within the stall limit, on average
 MOST_CREDIT = 8 * PACE
 """Bytes that a client may have taken in advance: a system takes an answer in large steps, however evenly it is read."""
 LEFT_SECONDS = 0.25
@@ -47,11 +46,8 @@ LEFT_SECONDS = 0.25
 ASK_SECONDS = 5.0
 """Seconds between messages to such a client; its system answers the next one once it has left."""
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-CLOSED = 7
-"""The state of a TCP connection that is no more (TCP_CLOSE), first of what TCP_INFO tells."""
-
-ONCE = (b"content-type", b"content-encoding")
-"""Headers of which a second would be another meaning."""
+CLOSED = 7  # the state of a TCP connection that is no more (TCP_CLOSE), first of what TCP_INFO tells
+ONCE = (b"content-type", b"content-encoding")  # headers of which a second would be another meaning
 BY_PATH = {f"/v1/{row.name}": row.name.replace("-", "_").replace("/", "_") for row in OPERATIONS}
 """The operation at each address that takes a body."""
 

@@ -54,8 +54,7 @@ class Versions(BaseModel):
     scikit_learn: str
 
 
-ANSWERS = (Alive, Ready, Versions, PresetsAnswer, MethodsAnswer)
-"""What the routes here answer with."""
+ANSWERS = (Alive, Ready, Versions, PresetsAnswer, MethodsAnswer)  # what the routes here answer with
 
 METHODS = [
     *OF_CORE,

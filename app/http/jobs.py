@@ -43,12 +43,9 @@ PLACE = "place"
 USUAL_WAIT = 0.2
 """Seconds that an answer may take after its body and still come at once, where the request says nothing else."""
 LONGEST_WAIT = 3600.0
-GRACE = 30.0
-"""Seconds for which an answer that was fetched may be fetched again."""
-KEPT_FOR = "Mace-Kept-For"
-"""The header that says so."""
-PULSE = 1.0
-"""Seconds between two events of a job that is worked on."""
+GRACE = 30.0  # seconds for which an answer that was fetched may be fetched again
+KEPT_FOR = "Mace-Kept-For"  # the header that says so
+PULSE = 1.0  # seconds between two events of a job that is worked on
 TOO_LARGE_TO_KEEP = "the answer is too large to be kept; ask again, and wait for it without Prefer"
 
 State: TypeAlias = Literal["working", "done", "failed", "cancelled"]
@@ -97,8 +94,7 @@ class KeptAnswer(NamedTuple):
     seconds: float
 
 
-Description: TypeAlias = dict[str, Any]
-"""What is known of a job: the fields of `JobAnswer`."""
+Description: TypeAlias = dict[str, Any]  # what is known of a job: the fields of `JobAnswer`
 
 
 class Jobs(Protocol):

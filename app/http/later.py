@@ -47,8 +47,7 @@ class JobAnswer(BaseModel):
     )
 
 
-ANSWERS = (JobAnswer,)
-"""What a route here answers with."""
+ANSWERS = (JobAnswer,)  # what a route here answers with
 
 
 @router.get(

@@ -310,8 +310,7 @@ class Errors:
         return None
 
 
-PREFLIGHT = 600
-"""Seconds a browser may remember what another origin is allowed."""
+PREFLIGHT = 600  # seconds a browser may remember what another origin is allowed
 
 
 def front(

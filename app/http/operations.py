@@ -27,11 +27,8 @@ from macekit.questions.gate import SEAL
 from macekit.reports.html import CSP
 from macekit.schemas.query_string import DATA, DATED, DETAIL
 
-MOST_RANGES = 32
-"""Ranges of Accept that are looked at: browsers send five."""
-
-REST = ("*/*", 0.001)
-"""Stands for the ranges beyond those: anything, at the lowest preference."""
+MOST_RANGES = 32  # ranges of Accept that are looked at: browsers send five
+REST = ("*/*", 0.001)  # stands for the ranges beyond those: anything, at the lowest preference
 
 
 def media_type(headers: Headers, choices: Sequence[str]) -> str:
@@ -145,8 +142,7 @@ def headers_of(form: str) -> dict[str, str]:
     }
 
 
-LONG_BODY = 2**20
-"""Bytes of an answer from which on it is hashed beside the loop."""
+LONG_BODY = 2**20  # bytes of an answer from which on it is hashed beside the loop
 STATE = b'"state":{'
 """Where the state of a run begins in an answer; text of others cannot hold it, for in JSON its quotes are escaped."""
 CLIENT_GONE = 499

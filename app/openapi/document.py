@@ -30,8 +30,7 @@ Beside the body and not beside the parameters: Swagger UI would send those with 
 in it. Our page fills them in while a form of body is chosen that is not JSON (``swagger.js``).
 """
 
-PROBLEMS = "x-problems"
-"""Which problems a status stands for, by the ends of their types."""
+PROBLEMS = "x-problems"  # which problems a status stands for, by the ends of their types
 
 TEXT: Schema = {"type": "string"}
 BYTES: Schema = {"type": "string", "format": "binary"}
@@ -57,8 +56,7 @@ TO_SEND: dict[str, tuple[str, Schema, str]] = {
 WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 431, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
-OF_RUNS = {"gate": (409,)}
-"""Further ones, of an operation whose answers go on from one another."""
+OF_RUNS = {"gate": (409,)}  # further ones, of an operation whose answers go on from one another
 
 LATER = (429, 503)
 RETRY_AFTER: Schema = {

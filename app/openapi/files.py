@@ -29,8 +29,7 @@ FILES = {f"scores.{suffix}": media_type for media_type, suffix in TABLES.items()
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
 
 
-BY_MODEL = "procedure"
-"""The question whose table says of each row which model scored it."""
+BY_MODEL = "procedure"  # the question whose table says of each row which model scored it
 
 WITH_FILES = (
     *(name for name in ARRAYS if ARRAYS[name]),

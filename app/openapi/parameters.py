@@ -19,8 +19,7 @@ Schema = dict[str, Any]
 
 EXAMPLE = "example"
 
-ABOUT_TABLE = "table: "
-"""What begins the description of an option that names columns."""
+ABOUT_TABLE = "table: "  # what begins the description of an option that names columns
 
 TABLE = {
     "score": "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare, "

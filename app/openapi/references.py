@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 from macekit.schemas import questions
 
 Schema = dict[str, Any]
-Place = tuple[str, Any, Any]
-"""What a part is called, and the container and the key that hold it."""
+Place = tuple[str, Any, Any]  # what a part is called, and the container and the key that hold it
 
 REFERENCE = "#/components/{kind}/{name}"
 NO_SCHEMAS = frozenset({"const", "default", "enum", "examples", "required"})

@@ -102,8 +102,7 @@ SWAGGER = Page(
     extra={},
 )
 
-ABBREVIATION = 3
-"""Letters that an abbreviation has at most: NPV, F1."""
+ABBREVIATION = 3  # letters that an abbreviation has at most: NPV, F1
 
 PARTS = ("files", "kinds", "commands", "request", "form", "progress", "slots")
 """The scripts of the page at the root, each after those it uses."""

@@ -21,16 +21,12 @@ from app.refusals import SOON, not_ready
 
 log = logging.getLogger(__name__)
 
-CHANNEL = "mace"
-"""What replicas tell each other is heard here: a word, a blank, and the name of a job."""
-MOST_CONNECTIONS = 8
-"""Of the pool; each replica has one of its own beside them."""
-LONGEST = 5.0
-"""Seconds for which a connection, or a statement that moves no body, is waited for."""
+CHANNEL = "mace"  # what replicas tell each other is heard here: a word, a blank, and the name of a job
+MOST_CONNECTIONS = 8  # of the pool; each replica has one of its own beside them
+LONGEST = 5.0  # seconds for which a connection, or a statement that moves no body, is waited for
 BEAT, SELDOM = 1.0, 10.0
 """Seconds between two rounds of what is due each second, and of what is due now and then."""
-LOCK = 0x6D616365
-"""The advisory lock under which tables are made."""
+LOCK = 0x6D616365  # the advisory lock under which tables are made
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 OF_ONE = (
     TimeoutError,

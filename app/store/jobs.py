@@ -35,14 +35,11 @@ from macekit.problems import Problem
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=5)
-"""How long a job is a replica's that says no more that it works on it."""
-MOST_DEATHS = 3
-"""Replicas that may end while they work on a job; then it is given up."""
+LEASE = timedelta(seconds=5)  # how long a job is a replica's that says no more that it works on it
+MOST_DEATHS = 3  # replicas that may end while they work on a job; then it is given up
 NAME = re.compile(r"[A-Za-z0-9_-]{24}")
 """How jobs are called; whatever else is asked for is not asked of the store."""
-FREE, CANCELLED, ENDED = "free", "cancelled", "ended"
-"""What replicas tell each other about a job."""
+FREE, CANCELLED, ENDED = "free", "cancelled", "ended"  # what replicas tell each other about a job
 
 
 @dataclass(eq=False, slots=True)

@@ -87,10 +87,8 @@ STATES = """
     """
 
 
-PART = 2**20
-"""Bytes of a body in one row."""
-MOVING = 60.0
-"""Seconds that a body may take to the store, or from it."""
+PART = 2**20  # bytes of a body in one row
+MOVING = 60.0  # seconds that a body may take to the store, or from it
 OF_REPLY = ("status", "media_type", "records", "problem", "retry_after", "input_sha256")
 """What is stored of a reply beside its body."""
 PARTS = "SELECT data FROM mace.part WHERE job = $1 AND of_answer = $2 ORDER BY number"

@@ -145,8 +145,7 @@ class PaceInStore:
 # A chain goes by the hash of its first line. One chain for all would have every answer wait for every other; with one a
 # replica, whoever cuts the end of one off, or makes it anew, is contradicted by the others (`mace verify --audit`).
 
-INTERVAL = 60.0
-"""Seconds between two such lines."""
+INTERVAL = 60.0  # seconds between two such lines
 TELL = """
     INSERT INTO mace.chain (first, last, told) VALUES ($1, $2, now())
     ON CONFLICT (first) DO UPDATE SET last = excluded.last, told = excluded.told

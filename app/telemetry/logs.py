@@ -97,16 +97,13 @@ SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.asgi")
 QUIET = frozenset({"healthz", "readyz"})
 """Operations that probes ask every few seconds: logged at debug, unless something is wrong."""
 
-BUSY = 503
-"""A status of 500 and more that is meant: the queue is full, or the end has come."""
+BUSY = 503  # a status of 500 and more that is meant: the queue is full, or the end has come
 
 access = logging.getLogger("app.access")
 
 
-MOST_LINES = 10_000
-"""Lines that may wait to be written; the next are dropped, and counted."""
-LAST_SECONDS = 2.0
-"""Seconds that what waits is given to be written when the process ends."""
+MOST_LINES = 10_000  # lines that may wait to be written; the next are dropped, and counted
+LAST_SECONDS = 2.0  # seconds that what waits is given to be written when the process ends
 
 
 class Writer(logging.Handler):

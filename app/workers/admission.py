@@ -31,11 +31,8 @@ SMALL_PLACES = 8
 STREAM_PACE = 2**16
 """Bytes a second that a body must bring to keep its worker while another body waits for one."""
 
-MOST_STREAMS = 32
-"""Bodies that may wait until they hold a worker, each with its first 64 KiB."""
-
-MOST_SMALL = 32
-"""Small requests that may wait for their turn in the server itself."""
+MOST_STREAMS = 32  # bodies that may wait until they hold a worker, each with its first 64 KiB
+MOST_SMALL = 32  # small requests that may wait for their turn in the server itself
 
 
 LEAST_TURNS, MOST_TURNS = 16, 128
@@ -45,8 +42,7 @@ to get on, and a new connection has to be taken, one in each. So many at least, 
 MOST_IN_TURN = 3
 """Small requests that are computed in one turn of the event loop, if what passed before took as long."""
 
-LATELY = 10.0
-"""Seconds for which a client that asks is counted among those who do."""
+LATELY = 10.0  # seconds for which a client that asks is counted among those who do
 
 REFUSALS = 200
 """Refusals for want of room that leave in a second; the next wait, but no longer than LONGEST_REFUSAL."""

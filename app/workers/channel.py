@@ -19,8 +19,7 @@ import msgspec
 
 from macekit.call import Body, Call, Reply, Step
 
-HEAD = struct.Struct("<IQ")
-"""Bytes of the fields, bytes of the body that follow them."""
+HEAD = struct.Struct("<IQ")  # bytes of the fields, bytes of the body that follow them
 
 MOST_INLINE = 2**20
 """Bytes of a reply's body that travel in the message; a larger one travels as a descriptor, so the event loop copies

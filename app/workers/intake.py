@@ -24,8 +24,7 @@ PACE = 2**16
 """Bytes that must come within the stall limit; also how much of a streamed body is awaited before a worker is taken."""
 
 
-ROUNDS = 20
-"""Turns of the event loop that a body which was ended is given to let go of its memory."""
+ROUNDS = 20  # turns of the event loop that a body which was ended is given to let go of its memory
 
 
 def never_inline(_call: Call, _body: bytes) -> bool:

@@ -19,10 +19,8 @@ PATH_BENEATH = 1
 READ_FILE, READ_DIR = 1 << 2, 1 << 3
 ACCESS_OF_VERSION = {1: 13, 2: 14, 3: 15, 5: 16}
 """How many kinds of access to files are known from a version on."""
-TCP = 0b11
-"""To bind and to connect, from version 4 on."""
-SCOPES = 0b11
-"""To connect to abstract sockets of others and to send them signals, from version 6 on."""
+TCP = 0b11  # to bind and to connect, from version 4 on
+SCOPES = 0b11  # to connect to abstract sockets of others and to send them signals, from version 6 on
 
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 FONTS = ("/usr/share/fonts", "/usr/share/fontconfig", "/usr/local/share/fonts", "/etc/fonts")

@@ -28,8 +28,7 @@ log = logging.getLogger(__name__)
 Source: TypeAlias = bytes | Spool | Pipe
 """Where a job's body comes from: memory, a finished spool, or an upload under way."""
 
-SPAWN_SECONDS = 30.0
-"""Seconds that a worker may take to be forked, the fork server's own start included."""
+SPAWN_SECONDS = 30.0  # seconds that a worker may take to be forked, the fork server's own start included
 
 START = """
 import gc, json, sys

@@ -90,8 +90,7 @@ NEW_NAMESPACES = 0x7E020000
 
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """How the kernel names each, and which of the numbers are its own."""
-OTHER_TABLE = 0x40000000
-"""From here on x86-64 has the same calls a second time, with short pointers."""
+OTHER_TABLE = 0x40000000  # from here on x86-64 has the same calls a second time, with short pointers
 
 LOAD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, JUMP_IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 OF_NUMBER, OF_ARCHITECTURE, OF_FIRST_ARGUMENT = 0, 4, 16

@@ -30,14 +30,11 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
-SMALL = 2**20
-"""Bytes up to which a body may take the last eighth of what all bodies may."""
+SMALL = 2**20  # bytes up to which a body may take the last eighth of what all bodies may
 
 
-MOST_KEPT = 1000
-"""Answers that are kept at once for whoever fetches them later."""
-MOST_EXPECTED = 10_000
-"""Clients and operations of which it is known how large answers were."""
+MOST_KEPT = 1000  # answers that are kept at once for whoever fetches them later
+MOST_EXPECTED = 10_000  # clients and operations of which it is known how large answers were
 
 
 @dataclass(slots=True)

@@ -13,20 +13,14 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Booleans, Floats, Integers, lengths
 
-FEW = 2
-"""Changes for which running sums are enough."""
-
-OUTRIGHT = 2**13
-"""Running sums up to which each is compared with all before it."""
-
-STRETCH = 256
-"""Of more, so many are first compared by their least and largest only."""
+FEW = 2  # changes for which running sums are enough
+OUTRIGHT = 2**13  # running sums up to which each is compared with all before it
+STRETCH = 256  # of more, so many are first compared by their least and largest only
 
 GUESSES = ((False, False), (True, True), (False, True), (True, False))
 """First and last guess of a rule: alike, and not."""
 
-ALONE = np.zeros(1, dtype=np.int64)
-"""Where rows begin, of one row."""
+ALONE = np.zeros(1, dtype=np.int64)  # where rows begin, of one row
 
 
 def best_by_changes(gain: Floats, most: int) -> Floats:
@@ -200,11 +194,8 @@ def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Integers]:
     return np.add.reduceat(signed, starts), starts
 
 
-DIRECTIONS = 41
-"""Weights of the two rates for which the best rule is looked up."""
-
-DIGITS = 10
-"""Digits by which corners are told apart; they are rounded away from the rules."""
+DIRECTIONS = 41  # weights of the two rates for which the best rule is looked up
+DIGITS = 10  # digits by which corners are told apart; they are rounded away from the rules
 
 
 def corners_of(members: Integers, nonmembers: Integers, starts: Integers, changes: int | None) -> Floats:

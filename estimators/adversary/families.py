@@ -16,11 +16,8 @@ from estimators.sample.counts import Counts
 
 Guesses = NDArray[np.bool_]
 
-COARSE = 8
-"""Groups of cells that the coarser of two cellwise rules sees: it overfits less."""
-
-SEVERAL = 12
-"""Groups of cells up to which there is no coarser rule."""
+COARSE = 8  # groups of cells that the coarser of two cellwise rules sees: it overfits less
+SEVERAL = 12  # groups of cells up to which there is no coarser rule
 
 
 class Family(Protocol):

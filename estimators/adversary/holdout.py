@@ -32,11 +32,8 @@ GROWTH = 1.35
 SHUFFLES = 5
 """Orders over which lower ends that are not invariant take a median (metrics, clusters, fixed sets)."""
 
-ORDERS = 4
-"""Orders of the records, unless asked for others."""
-
-SOON = 64
-"""Numbers among which two columns that differ nearly always do so."""
+ORDERS = 4  # orders of the records, unless asked for others
+SOON = 64  # numbers among which two columns that differ nearly always do so
 
 PILOT = 1000
 """Records a side, at most, that show where a score should be looked at closely; they judge no rule."""
@@ -48,14 +45,12 @@ OWN_PILOT = 1500
 """Records of both sides up to which each order has a pilot of its own; of more, which ones show the way hardly matters.
 """
 
-PARTS = 8
-"""Parts into which the gap between two records of the pilot is divided around a cut."""
+PARTS = 8  # parts into which the gap between two records of the pilot is divided around a cut
 
 FEWEST_TO_CHOOSE = 100
 """Records a side that choose the first rule to follow, at least; fewer choose none, and the simplest comes first."""
 
-SIMPLER = 1.0
-"""Standard errors by which a richer rule must win before the point estimate follows it."""
+SIMPLER = 1.0  # standard errors by which a richer rule must win before the point estimate follows it
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ RARE_ALONE = 0.4
 EXACTLY = 32
 """Numbers of changes below which the largest that keeps within a maximum is found to the last one."""
 
-AT_ONCE = 2**16
-"""Cells, of so many lines together, at which the best rules are looked up at once."""
+AT_ONCE = 2**16  # cells, of so many lines together, at which the best rules are looked up at once
 
 PIECES = 48
 ROUNDS = 24

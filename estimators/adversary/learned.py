@@ -35,8 +35,7 @@ __all__ = ["Learner", "boosting", "boxes", "logistic", "quadratic"]
 MAX_TRAINING = 200_000
 """Records a side a model is trained on at most: more costs minutes and gains nothing a bound would show."""
 
-BLOCK_ENDS = (0.15, 0.3, 0.55, 1.0)
-"""Fewer, longer blocks than on counts: every block costs a training."""
+BLOCK_ENDS = (0.15, 0.3, 0.55, 1.0)  # fewer, longer blocks than on counts: every block costs a training
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +145,7 @@ def boxes() -> Learner:
 TRAINING_SHARE = 0.4
 """Part of the records that chooses and trains the score whose upper end the rest certifies."""
 
-MOST_TAUGHT = 100_000
-"""Records a side that choose and train it at most; all others certify it."""
+MOST_TAUGHT = 100_000  # records a side that choose and train it at most; all others certify it
 
 MANY = 2**20
 """Records beyond which the lower end, too, is that of rules along the one learned score, which costs one pass."""
@@ -264,8 +262,7 @@ def learn_halves(
     return first, _learn(scores, prior, int(rng.integers(2**31)), learners, rest, taught)
 
 
-Order = list[Integers]
-"""Places of records among the members, and among the nonmembers."""
+Order = list[Integers]  # places of records among the members, and among the nonmembers
 
 
 def _orders(scores: Scores, rng: np.random.Generator) -> Order:
@@ -302,8 +299,7 @@ def _learn(
     )
 
 
-PIECE = 2**17
-"""Rows that are scored at a time: classifiers copy what they are given."""
+PIECE = 2**17  # rows that are scored at a time: classifiers copy what they are given
 
 
 @dataclass(frozen=True, eq=False, slots=True)

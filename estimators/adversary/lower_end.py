@@ -34,8 +34,7 @@ from estimators.statement import baseline
 # paths are counted step by step, while that is cheap.
 
 
-MOST_RECORDS = 4000
-"""Records of both sides beyond which rules judged on unseen records do as well."""
+MOST_RECORDS = 4000  # records of both sides beyond which rules judged on unseen records do as well
 
 MOST_STEPS = 1_000_000
 """Steps of paths that are counted, each time, where no closed form is known; with more the end is not sought."""
@@ -48,8 +47,7 @@ NEAR = 1e-4
 
 MOST_TRIES = 40
 
-SAME = 1e-9
-"""What two sums of the same shares may differ by."""
+SAME = 1e-9  # what two sums of the same shares may differ by
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,15 +224,12 @@ def _reach_by_steps(right: float, n1: int, n0: int, prior: float, a: float, outs
     return max(0.0, float(weights_k.sum() * weights_m.sum()) - never)
 
 
-OF_CUT = 0.5
-"""The best cut's share of the level, """
+OF_CUT = 0.5  # the best cut's share of the level,
 FEW_RECORDS = 200
 """up to so many records of both sides; beyond, it falls as their number to the power of 0.6."""
 
-OF_MANY_CHANGES = 0.12
-"""The share of rules with many changes, whether they are asked or not, """
-FEWEST_RECORDS = 200
-"""from so many records on; of fewer they could not show anything."""
+OF_MANY_CHANGES = 0.12  # the share of rules with many changes, whether they are asked or not,
+FEWEST_RECORDS = 200  # from so many records on; of fewer they could not show anything
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -29,20 +29,11 @@ from estimators.sample.splits import HYPERGEOMETRIC_LIMIT
 
 Number = TypeVar("Number", np.int64, np.float64)
 
-MANY_CHANGES = "many_changes"
-"""What answers call these rules."""
-
-STEPS = 2048
-"""Groups of neighbouring scores, at most, by which the sign is looked for."""
-
-FEWEST_STEPS = 64
-"""Different scores below which the rules are asked in any case, as they cost nothing."""
-
-LABELLINGS = 64
-"""Random labellings by which chance is known of few values."""
-
-ROUNDING = 1e-13
-"""What a sum of shares that cancel may differ from nothing."""
+MANY_CHANGES = "many_changes"  # what answers call these rules
+STEPS = 2048  # groups of neighbouring scores, at most, by which the sign is looked for
+FEWEST_STEPS = 64  # different scores below which the rules are asked in any case, as they cost nothing
+LABELLINGS = 64  # random labellings by which chance is known of few values
+ROUNDING = 1e-13  # what a sum of shares that cancel may differ from nothing
 
 SIZES = (64, 256, 1024, 2048)
 BY_CHANCE = {
@@ -62,14 +53,12 @@ BY_CHANCE_JOINED = {4: 1.201, 8: 2.808, 16: 4.990, 32: 7.936, 64: 11.837, 128: 1
 SPREAD = {4: 0.272, 8: 0.422, 16: 0.530, 32: 0.605, 64: 0.660, 128: 0.700}
 """Its standard deviation, which hardly depends on the steps."""
 
-ROOM = 16
-"""Steps for each change: with fewer, chance depends on what a step holds."""
+ROOM = 16  # steps for each change: with fewer, chance depends on what a step holds
 
 HINT = 1.5
 """Standard deviations above chance from which the rules are asked; without a leak one sample in five has as many."""
 
-STRIKING = 3.0
-"""The same, of an aspect."""
+STRIKING = 3.0  # the same, of an aspect
 
 EVIDENT = 3.5
 """And from which the upper end covers more changes; without a leak, or with one of two changes, at most two samples
@@ -85,20 +74,14 @@ ONE_ORDER = 1_000_000
 """Records of both sides from which one order is enough: another moves the end by some ten-thousandths."""
 
 CELLS = 8192
-IN_A_CELL = 3
-"""Finest cells at most, and records that one of them has at least on average."""
-
-WIDTHS = (1, 3, 5, 9, 17, 33, 65, 129, 257)
-"""Cells that a rule averages over."""
+IN_A_CELL = 3  # finest cells at most, and records that one of them has at least on average
+WIDTHS = (1, 3, 5, 9, 17, 33, 65, 129, 257)  # cells that a rule averages over
 
 SPANNED = 6.0
 """Multiples of a decimal unit that scores span at least, if how far they lie from one is to be an aspect."""
 
-LOOKED_AT = 4096
-"""Finest cells, about, by which an aspect is looked at first."""
-
-UNITS = 3
-"""Decimal units that are looked at, at most."""
+LOOKED_AT = 4096  # finest cells, about, by which an aspect is looked at first
+UNITS = 3  # decimal units that are looked at, at most
 
 CLOSENESS = 16
 """Equal steps by which a distance is told from half a unit down to the last, which halves as often again."""

@@ -46,8 +46,7 @@ CENTRE = 0.5
 LEAD, FIRST_LEAD = 0.8, 3.0
 """Standard errors by which a rule must be better than a constant on past blocks, and on the one it was fitted to."""
 
-MANY_RECORDS = 20_000
-"""From here on one order of the records is as good as the median of several."""
+MANY_RECORDS = 20_000  # from here on one order of the records is as good as the median of several
 
 ROUNDS = 6
 

@@ -40,14 +40,9 @@ from estimators.statement import Caution
 # Sums and products are rounded as each engine likes, so that a pilot could not be taken out of counts of such a
 # score.
 
-DEPTH = 7
-"""Comparisons for each row at most: 128 boxes."""
-
-LEAST = 500
-"""Records of a pilot in a box at least; of a small pilot, a fiftieth of it."""
-
-NEVER = float(np.finfo(np.float64).max)
-"""A cut that no row is above: the box is not divided there."""
+DEPTH = 7  # comparisons for each row at most: 128 boxes
+LEAST = 500  # records of a pilot in a box at least; of a small pilot, a fiftieth of it
+NEVER = float(np.finfo(np.float64).max)  # a cut that no row is above: the box is not divided there
 
 
 class TreePosterior(BoxPosterior):
@@ -69,8 +64,7 @@ def tree() -> Learner:
     return Learner("tree", TreePosterior)
 
 
-IN_ENGINES = (boxes(), tree())
-"""Learners whose score a database can compute."""
+IN_ENGINES = (boxes(), tree())  # learners whose score a database can compute
 
 
 def complete(grown: Any) -> Boxes:
@@ -121,11 +115,8 @@ class BoxRule:
 
 SIDES = ("member", "nonmember")
 
-MOST_BYTES = 2**25
-"""Bytes of a side's pilot: of wide vectors there are fewer rows."""
-
-LEAST_TAUGHT = 2 * MIN_RECORDS
-"""Records a side that teach at least: half fit, half choose."""
+MOST_BYTES = 2**25  # bytes of a side's pilot: of wide vectors there are fewer rows
+LEAST_TAUGHT = 2 * MIN_RECORDS  # records a side that teach at least: half fit, half choose
 
 
 class PilotDraw:

@@ -22,11 +22,8 @@ from estimators.statement import Caution, Guarantee, one_end, percent
 
 __all__ = ["ExposedMembers", "exposed_members"]
 
-FEW = 20
-"""Nonmembers below which a list is hardly ever said to hold anybody."""
-
-OF_DRIFT = 0.02
-"""The part of the error with which each of two limits is wrong that speak of drift."""
+FEW = 20  # nonmembers below which a list is hardly ever said to hold anybody
+OF_DRIFT = 0.02  # the part of the error with which each of two limits is wrong that speak of drift
 
 COVERS = "how many members of each list score as a nonmember would, all lists at once"
 ASSUMES = (

@@ -20,43 +20,32 @@ from estimators.python.dataclass import dataclass
 STEP = 0.05
 """Shares that are tested first; between the last that is rejected and the first that is not, halves are tested."""
 
-DRAWS = 999
-"""Permutations of a test, at least, and at least ``BEYOND`` of them beyond the level."""
+DRAWS = 999  # permutations of a test, at least, and at least ``BEYOND`` of them beyond the level
 
 BEYOND = 10
 
 MOST_DRAWS = 19_999
 """Permutations of a test, at most: beyond a confidence of 0.9999 only what an inequality rejects is rejected."""
 
-STEPS = 40
-"""Steps of the fit of both laws to the mixture."""
-
-FIRST = 99
-"""Permutations after which a share that is far from being rejected is left."""
+STEPS = 40  # steps of the fit of both laws to the mixture
+FIRST = 99  # permutations after which a share that is far from being rejected is left
 
 RATES = np.geomspace(0.25, 4.0, 9)
 """Where Chernoff's bound is looked for, as multiples of where it is least for a normal law."""
 
-FAR = 4.0
-"""What is called far: so many times the level."""
+FAR = 4.0  # what is called far: so many times the level
 
 SPARE = 0.15
 """Share of the known records on which the statistic is fitted, where none were set aside for the direction."""
 
-FEW = 100
-"""Known records of a group below which ranks are compared: there is too little to fit anything to."""
+FEW = 100  # known records of a group below which ranks are compared: there is too little to fit anything to
 
 BLOCK = 4096
 """Records of which the bins are counted beforehand, so that the first so many of an order are quickly counted."""
 
-CAP = 4.3
-"""Deviations of a binomial number within which the records of a mixture are kept ready."""
-
-MOST_A_CANDIDATE = 50
-"""Records of a mixture for each candidate beyond which more say nothing."""
-
-LEARNED_ON = 7
-"""One of so many nonmembers chooses the cut of the lower end that takes nothing for granted."""
+CAP = 4.3  # deviations of a binomial number within which the records of a mixture are kept ready
+MOST_A_CANDIDATE = 50  # records of a mixture for each candidate beyond which more say nothing
+LEARNED_ON = 7  # one of so many nonmembers chooses the cut of the lower end that takes nothing for granted
 
 
 class Order:

@@ -33,23 +33,18 @@ them."""
 A_COLUMN = 10
 """Records of a known group that are set aside for each column that is combined, if ``MOST_ASIDE`` allows."""
 
-MOST_ASIDE = 0.3
-"""Share of a known group, at most, that is set aside for ``A_COLUMN``."""
+MOST_ASIDE = 0.3  # share of a known group, at most, that is set aside for ``A_COLUMN``
 
 HALVINGS = 10
 """How often the records set aside are halved to compare the combination with the sharpest column."""
 
-COMPARED = 10_000
-"""Records of each group, at most, by which they are compared."""
+COMPARED = 10_000  # records of each group, at most, by which they are compared
 
 HELD_BACK = 4.0
 """Records' worth of spread that is added to each column's, as by logistic regression's usual penalty."""
 
-UNITS_DIFFER = "units_differ"
-"""The code of a caution beside which no pass stands."""
-
-UNLIKE_UNITS = 0.01
-"""The chance, at most, that groups of one law are said to differ in records a unit."""
+UNITS_DIFFER = "units_differ"  # the code of a caution beside which no pass stands
+UNLIKE_UNITS = 0.01  # the chance, at most, that groups of one law are said to differ in records a unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)

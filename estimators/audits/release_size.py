@@ -49,11 +49,8 @@ from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores
 from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, exactly, percent
 
-LEAST = 10
-"""The first size, unless others are asked for."""
-
-NEARLY_ALL = 0.8
-"""A size beyond this share of the rows is left to the size of all rows."""
+LEAST = 10  # the first size, unless others are asked for
+NEARLY_ALL = 0.8  # a size beyond this share of the rows is left to the size of all rows
 
 STEPS = (1, 2, 5)
 

@@ -14,8 +14,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
 from estimators.statement import Caution
 
-NO_LABEL = "(none)"
-"""The label of rows that have none."""
+NO_LABEL = "(none)"  # the label of rows that have none
 
 
 def rows_of(table: Table) -> int:
@@ -101,11 +100,8 @@ def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]
 CALIPER = 0.2
 """Rows are alike if their log odds differ by so many standard deviations at most (Austin 2011)."""
 
-FOLDS = 5
-"""Parts of the rows; the odds of each are learned from the others."""
-
-LEAST_ODDS = 1e-6
-"""Probabilities nearer to 0 or 1 than this count as this."""
+FOLDS = 5  # parts of the rows; the odds of each are learned from the others
+LEAST_ODDS = 1e-6  # probabilities nearer to 0 or 1 than this count as this
 
 MATCH_LEARNERS = (logistic(), boosting())
 

@@ -29,8 +29,7 @@ from estimators.python.dataclass import dataclass, field
 from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 
-MOST_COLUMNS = 3
-"""Columns that a sentence names."""
+MOST_COLUMNS = 3  # columns that a sentence names
 
 SPLIT_LEARNERS = (logistic(), boosting())
 """What the score of all columns is learned by: sums of small differences, and what several columns make together.

@@ -73,13 +73,11 @@ OF_NEAR_COPIES = Guarantee(
     finite_sample=True,
 )
 
-COPY, NEAR_COPY = "exact_copy", "near_copy"
-"""The queries that see copies, and near copies."""
+COPY, NEAR_COPY = "exact_copy", "near_copy"  # the queries that see copies, and near copies
 
 WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of a range"
 
-UNASKED = 0.1
-"""The share of the level at which copies are judged that nobody limited."""
+UNASKED = 0.1  # the share of the level at which copies are judged that nobody limited
 
 CopiesJudged = Literal["asked", "unasked", "accepted"]
 

@@ -57,8 +57,7 @@ CountPair = Floats | Integers
 ABOVE = (0.1, 0.5, 0.9)
 """Shares of never-seen records above the cuts at which the excess over retraining is stated."""
 
-ASIDE = 4
-"""One in so many never-seen and retained records sets the cuts, and is not counted beyond them."""
+ASIDE = 4  # one in so many never-seen and retained records sets the cuts, and is not counted beyond them
 
 OF_RETAINED, MOST = 0.2, 10.0
 """The part of the remaining share's error for the retained records, mostly many; beyond the other none is stated."""

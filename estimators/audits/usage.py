@@ -36,14 +36,9 @@ Combine = Literal["never", "always", "auto"]
 CUTS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.5)
 """Shares of all records, from either end of the scores, at which bins of the statistic are cut."""
 
-LEAST_BEYOND = 5
-"""Records beyond a cut, at least."""
-
-ORDERS = 5
-"""Random orders of the known records; what most of them reject is rejected."""
-
-UNLIKE = 0.01
-"""The chance, at most, that records which are a mixture are said to be none."""
+LEAST_BEYOND = 5  # records beyond a cut, at least
+ORDERS = 5  # random orders of the known records; what most of them reject is rejected
+UNLIKE = 0.01  # the chance, at most, that records which are a mixture are said to be none
 
 SHARE = "groups_share_records"
 TWICE = Caution(
@@ -54,8 +49,7 @@ TWICE = Caution(
 NO_PASS = {one_score.UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
 """The cautions beside which nothing passes."""
 
-HARDLY = 0.9
-"""An interval as wide as this says nothing."""
+HARDLY = 0.9  # an interval as wide as this says nothing
 
 ALIKE = (
     "the candidates that were used score as the known members, and those that were not as the known nonmembers; "

@@ -28,17 +28,10 @@ from estimators.sample.counts import Counts
 STAKES = np.array([0.3, 0.6, 0.9])
 """Shares of the fortune that are staked; the fortune made with each is averaged."""
 
-GRID = 48
-"""Cells along a score between which rules with few changes are looked at."""
-
-SUBSETS = 8
-"""Cells of which all subsets are looked at."""
-
-MOST_CHANGES = 2
-"""Changes of which every rule is looked at; for more, its mean alone is bounded."""
-
-DRAWS = 5
-"""Draws of rows from two columns that cross."""
+GRID = 48  # cells along a score between which rules with few changes are looked at
+SUBSETS = 8  # cells of which all subsets are looked at
+MOST_CHANGES = 2  # changes of which every rule is looked at; for more, its mean alone is bounded
+DRAWS = 5  # draws of rows from two columns that cross
 
 HALVINGS = 24
 BATCH = 1024
@@ -70,8 +63,7 @@ class Shares:
 Guess = Callable[[Clusters, Integers, int], Guesses]
 """Guesses of rows of these clusters in these cells, by a seed."""
 
-Draws = Sequence[tuple[Clusters, Integers]]
-"""Some rows with the cluster of each, and which they are."""
+Draws = Sequence[tuple[Clusters, Integers]]  # some rows with the cluster of each, and which they are
 
 
 @dataclass(frozen=True, eq=False, slots=True)

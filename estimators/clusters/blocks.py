@@ -17,8 +17,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 
-FEWEST_LEARNED = 2
-"""Clusters of either side, at least, of which the first rules learn."""
+FEWEST_LEARNED = 2  # clusters of either side, at least, of which the first rules learn
 
 
 @dataclass(frozen=True, eq=False, slots=True)

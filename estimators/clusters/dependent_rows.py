@@ -15,8 +15,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
 
-DEPENDENT = "dependent_rows"
-"""The code of the caution."""
+DEPENDENT = "dependent_rows"  # the code of the caution
 
 WHOSE = (
     "user|person|patient|subject|customer|client|account|household|family|author|doc|document|session|device"
@@ -33,11 +32,8 @@ KINDS = r"class|label|categor|target|type|fold|batch|bin|split|zip|post_?code|re
 SHARE = 0.1
 """A column of another name is looked at if it has at least this many labels a row: a group has fewer."""
 
-SURE = 6.0
-"""Standard deviations by which pairs of rows of one label are more alike than chance makes them."""
-
-PAIRS = 20
-"""Pairs of rows of one label, at least, that say whether they are alike."""
+SURE = 6.0  # standard deviations by which pairs of rows of one label are more alike than chance makes them
+PAIRS = 20  # pairs of rows of one label, at least, that say whether they are alike
 
 
 def says_whose(name: str) -> bool:
@@ -106,8 +102,7 @@ def _surely_alike(ranks: Floats, column: Integers) -> bool:
 
 # Rows of which no two share a label: what allows for no clusters is stated of these.
 
-LONE_ROWS = "lone_rows"
-"""The code of the caution that numbers are those of some rows only."""
+LONE_ROWS = "lone_rows"  # the code of the caution that numbers are those of some rows only
 
 
 def lone_rows(scores: Scores, cluster: Labels, seed: int = 0) -> Scores:

@@ -17,14 +17,9 @@ from estimators.sample.scores import Scores, labels_of
 
 Labels = ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
-FEWEST = 8
-"""Fewest clusters of which anything is said."""
-
-FEWEST_A_SIDE = 4
-"""Fewest clusters that have rows of a side: some to learn from, some to judge."""
-
-FEW = 40
-"""Clusters below which the variance between them is not trusted, and limits are found by betting."""
+FEWEST = 8  # fewest clusters of which anything is said
+FEWEST_A_SIDE = 4  # fewest clusters that have rows of a side: some to learn from, some to judge
+FEW = 40  # clusters below which the variance between them is not trusted, and limits are found by betting
 
 ROUNDS = 3
 """How often marks of rows and of clusters take up each other's: rows of crossed columns are told apart by both."""

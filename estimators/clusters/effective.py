@@ -19,11 +19,8 @@ from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
-DOUBTED = 2.0
-"""Erring clusters whose variance is trusted as much as that which the scores' likeness makes."""
-
-MIDDLE = 0.4
-"""Beyond, quantiles are compared at this level."""
+DOUBTED = 2.0  # erring clusters whose variance is trusted as much as that which the scores' likeness makes
+MIDDLE = 0.4  # beyond, quantiles are compared at this level
 
 HALF_WAY = 0.5
 """From what is usual to certainty: clusters that a rule finds more often are exposed as a whole."""

@@ -26,12 +26,10 @@ from estimators.statement import Caution, baseline
 MOSTLY = 1.05
 """Different scores and clusters together are at most so many times as many as different scores alone."""
 
-ALONE = "independent"
-"""The method where no two rows share a label."""
+ALONE = "independent"  # the method where no two rows share a label
 
 
-FEW_CLUSTERS = "few_clusters"
-"""The code of the caution that there are few clusters."""
+FEW_CLUSTERS = "few_clusters"  # the code of the caution that there are few clusters
 
 
 @dataclass(frozen=True, slots=True)

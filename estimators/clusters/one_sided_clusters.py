@@ -6,25 +6,20 @@ import numpy as np
 
 from estimators.arrays import Floats, lengths
 
-UP = (0.3, 0.6, 0.9)
-"""Shares of the fortune that are staked on a rate being larger than claimed."""
-
-DOWN = (0.3, 0.8)
-"""And on its being smaller; they have a quarter of the fortune."""
+UP = (0.3, 0.6, 0.9)  # shares of the fortune that are staked on a rate being larger than claimed
+DOWN = (0.3, 0.8)  # and on its being smaller; they have a quarter of the fortune
 
 PART_UP = 0.75
 
 CLAIMS = (24, 96)
 """Claims of a rate that are looked at, evenly from 0 to 1: for every rule, then for those that may be the best."""
 
-NEAR = 0.8
-"""Rules are looked at more closely if they came as near to the best as so many of these steps."""
+NEAR = 0.8  # rules are looked at more closely if they came as near to the best as so many of these steps
 
 MOST_SHARES = 40
 """Shares of a side, of which each is a mean over clusters where there are more; no fortune then leaves the floats."""
 
-LEAST = 1e-6
-"""The least claim, in place of 0."""
+LEAST = 1e-6  # the least claim, in place of 0
 
 
 def least_error(members: Floats, nonmembers: Floats, prior: float, alpha: float) -> float:

@@ -38,8 +38,7 @@ from estimators.statement import (
 Name = TypeVar("Name", bound=Hashable)
 Data = TypeVar("Data", bound=Scores | Counts)
 
-STEPS = 13
-"""Levels at which both ends of an answer are taken for a difference, besides the lowest."""
+STEPS = 13  # levels at which both ends of an answer are taken for a difference, besides the lowest
 
 ROWS = "row i of both is the same record"
 ANY = "any dependence between the two"
@@ -48,8 +47,7 @@ APART = "samples of the two models are independent"
 LOOKS = 64
 """Records of either side that tell most queries apart, before the order of all of them is looked at."""
 
-SAME_ORDER = "same_order"
-"""The code of a caution that two queries are one question."""
+SAME_ORDER = "same_order"  # the code of a caution that two queries are one question
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,8 +237,7 @@ def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], ND
 # hide them, and a fail would be wrong, for nothing that was limited is exceeded: the decision is open, and only the
 # one who decides can close it, by a limit on exposure or by accepting it.
 
-EXPOSED = "exposed"
-"""Why a decision is open: the code of the caution, and of ``undecided_because``."""
+EXPOSED = "exposed"  # why a decision is open: the code of the caution, and of ``undecided_because``
 
 OF_EXPOSURE = frozenset({"tpr", "exposed", "epsilon"})
 """Limits that judge exposure themselves, by the names of their answers."""

@@ -28,8 +28,7 @@ from estimators.sample.scores import MIN_RECORDS
 
 __all__ = ["MaxGroupAdvantage"]
 
-MOST_NAMED = 10
-"""Groups in few cells that are named."""
+MOST_NAMED = 10  # groups in few cells that are named
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -51,8 +51,7 @@ READ_OFF_ALL = " (read off all records)"
 OF_RANGES = 0.2
 """Share of the error of a true positive rate's lower end that ranges have; thresholds have the rest."""
 
-LONGEST_LABEL = 60
-"""Characters of a group's label that a reason repeats."""
+LONGEST_LABEL = 60  # characters of a group's label that a reason repeats
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,22 +33,14 @@ NEAR = 1e-12
 
 NONE_SETTLES = "in practice no number of records will settle"
 
-FINE = 256
-"""Cells that stand for the score's full resolution in the world of a plan."""
-
-RUNS = 40
-"""Samples of each number of records."""
-
-SAMPLES = 10
-"""Samples without a leak of which the upper end is looked at."""
+FINE = 256  # cells that stand for the score's full resolution in the world of a plan
+RUNS = 40  # samples of each number of records
+SAMPLES = 10  # samples without a leak of which the upper end is looked at
 
 POWER = 0.8
 
-ENOUGH_CLUSTERS = 40
-"""Fewer are limited by betting, which takes far more records."""
-
-DRIFT = "sides_differ"
-"""The code where a difference of the sides themselves may hide a leak."""
+ENOUGH_CLUSTERS = 40  # fewer are limited by betting, which takes far more records
+DRIFT = "sides_differ"  # the code where a difference of the sides themselves may hide a leak
 
 ELSEWHERE = "released_elsewhere"
 """The code where every released value of a column lies beyond all training and hold-out rows."""
@@ -335,8 +327,7 @@ def anything_between(lower: float, upper: float) -> str:
     return f"anything from {low} to {at_most(upper)}" if np.isfinite(upper) else f"anything from {low} on"
 
 
-MORE = 1.1
-"""Times as many records as were sent, at least, where these do not settle it."""
+MORE = 1.1  # times as many records as were sent, at least, where these do not settle it
 
 
 def what_settles(records: int | None, n_sent: int, what: str = "it") -> str:

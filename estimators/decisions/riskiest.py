@@ -40,8 +40,7 @@ from estimators.statement import Caution, Estimate, Interval, at_least, at_most,
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 
-OR_DRIFT = "fail, or drift"
-"""A fail of sides that differ anyway: it may be their own difference."""
+OR_DRIFT = "fail, or drift"  # a fail of sides that differ anyway: it may be their own difference
 
 
 class Sides(Protocol):

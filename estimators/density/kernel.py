@@ -22,11 +22,8 @@ from estimators.python.dataclass import dataclass
 # its atoms plus the integral over the rest (MACE, Definition 2, for a mixed distribution).
 
 
-SHARE = 0.01
-"""A value is an atom when at least this share of the pooled records has it ..."""
-
-FEWEST = 5
-"""... and at least this many records ..."""
+SHARE = 0.01  # a value is an atom when at least this share of the pooled records has it ...
+FEWEST = 5  # ... and at least this many records ...
 
 PROMINENCE = 4.0
 """... and several times as many as a typical value within a bandwidth of it: scores rounded to three

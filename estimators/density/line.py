@@ -29,14 +29,9 @@ POINTS = 2**21
 PLAIN = 2**17
 """A line of at most this many steps is taken whole; a longer one is searched for stretches to cut out."""
 
-REACH = 8.0
-"""A Gaussian kernel ends after this many bandwidths: what lies beyond is below 2e-14 of its top."""
-
-NOISE = 1e-13
-"""Transforms leave this much of the largest density behind where there is none."""
-
-BLOCK = 2**15
-"""Records worked on at a time, so that they stay in the cache."""
+REACH = 8.0  # a Gaussian kernel ends after this many bandwidths: what lies beyond is below 2e-14 of its top
+NOISE = 1e-13  # transforms leave this much of the largest density behind where there is none
+BLOCK = 2**15  # records worked on at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)

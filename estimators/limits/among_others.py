@@ -17,18 +17,12 @@ from estimators.arrays import Floats, Integers, distinct
 GROWTH = 1.04
 """By so much the ranks grow that have a limit of their own; one between them has that of the next."""
 
-CLASSES = 12
-"""Numbers of others that are told apart: one between two of them has the limits of the larger."""
-
-SEARCHED = 1e-3
-"""The local level is looked for between the whole one and this part of it."""
-
-HALVES = 9
-"""How often that range is halved."""
+CLASSES = 12  # numbers of others that are told apart: one between two of them has the limits of the larger
+SEARCHED = 1e-3  # the local level is looked for between the whole one and this part of it
+HALVES = 9  # how often that range is halved
 
 NEGLIGIBLE = 1e-15
-LARGE = 3e6
-"""Products of lengths from which a convolution goes by FFT."""
+LARGE = 3e6  # products of lengths from which a convolution goes by FFT
 
 
 @lru_cache(maxsize=64)

@@ -36,8 +36,7 @@ REACH = 25.0
 BAND = 0.2
 """Part of the error with which a cut chosen by looking is bounded from above by itself, and not by the best cut."""
 
-HAIR = 1e-6
-"""By so much a binomial's limits are moved out, so that rounding does not put them inside."""
+HAIR = 1e-6  # by so much a binomial's limits are moved out, so that rounding does not put them inside
 
 STEPS, ROUNDS = 65, 5
 """Shares of records at which a ratio is values, and how often again between the neighbours of the best."""

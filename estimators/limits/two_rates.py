@@ -22,8 +22,7 @@ from estimators.python.dataclass import dataclass, replace
 
 Linear = tuple[float, float, float]
 
-CLOSE = 1e-3
-"""A limit may lie above the best one by this share of its distance to the observed value."""
+CLOSE = 1e-3  # a limit may lie above the best one by this share of its distance to the observed value
 
 FINE = 1e-10
 """Nor is it worth a search to know a limit better than this: with very many records no float could."""
@@ -34,14 +33,9 @@ MOST_RECORDS = 1e11
 ALONE = 0.1
 """Part of the level at which either rate is refused by itself; it costs next to nothing where both matter."""
 
-CLOSEST = 1e-9
-"""A limit of a ratio is found to this share of its range."""
-
-ALL_TOGETHER = np.zeros(1, dtype=np.int64)
-"""Where lots of pairs begin, if all are one."""
-
-ROUNDS = 40
-"""Tangents drawn at most; three or four are enough for nearly every pair."""
+CLOSEST = 1e-9  # a limit of a ratio is found to this share of its range
+ALL_TOGETHER = np.zeros(1, dtype=np.int64)  # where lots of pairs begin, if all are one
+ROUNDS = 40  # tangents drawn at most; three or four are enough for nearly every pair
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -15,20 +15,11 @@ from scipy.special import gammaln
 from estimators.arrays import Floats, dot
 from estimators.python.dataclass import dataclass
 
-BEYOND = 40.0
-"""Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""
-
-TIE = 1e-9
-"""Sums that differ by so small a part of a record are the same sum."""
-
-NO_DIGITS = 1e-14
-"""And so are those that differ by as little as adding them may."""
-
-SEARCHED = 10_000
-"""Records of the smaller side up to which totals are searched for the limit."""
-
-MOST_TRIED = 2000
-"""Totals that are tried; if that is not enough for the slack, the limit has more."""
+BEYOND = 40.0  # laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside
+TIE = 1e-9  # sums that differ by so small a part of a record are the same sum
+NO_DIGITS = 1e-14  # and so are those that differ by as little as adding them may
+SEARCHED = 10_000  # records of the smaller side up to which totals are searched for the limit
+MOST_TRIED = 2000  # totals that are tried; if that is not enough for the slack, the limit has more
 
 STEPS = np.geomspace(1.0 / 64.0, 64.0, 25)
 """How steep Chernoff's bounds are that are tried first, beside one that suits rates of one half."""
@@ -36,11 +27,8 @@ STEPS = np.geomspace(1.0 / 64.0, 64.0, 25)
 PRICES = np.geomspace(0.5, 2.0, 25)
 """What a part of the bound is worth, beside 1 over its steepness: 1 would be best for normal laws."""
 
-ROUNDS = 4
-"""How often the best of both are looked at more closely."""
-
-SLACK = 0.01
-"""Part of the distance to what was observed that a limit may be above the exact one."""
+ROUNDS = 4  # how often the best of both are looked at more closely
+SLACK = 0.01  # part of the distance to what was observed that a limit may be above the exact one
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ VANISHING_SHARE = 0.05
 """Least share of the guesses that make up the denominator, for metrics that are 0/0 without any."""
 
 
-SAFELY = 3.0
-"""Standard errors beyond a least share that are asked of a rule on its past."""
+SAFELY = 3.0  # standard errors beyond a least share that are asked of a rule on its past
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +165,7 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     return guesses
 
 
-CUTS = 1024
-"""Cells of equal mass at which an ordered score may be cut once."""
+CUTS = 1024  # cells of equal mass at which an ordered score may be cut once
 
 COARSE = 8
 HULL_POINTS = 256

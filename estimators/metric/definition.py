@@ -57,8 +57,7 @@ class Constants:
     h2: float
 
 
-LARGEST = 1e100
-"""Largest coefficient whose products with others stay finite."""
+LARGEST = 1e100  # largest coefficient whose products with others stay finite
 
 
 @dataclass(frozen=True, slots=True)

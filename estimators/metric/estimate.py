@@ -44,11 +44,8 @@ from estimators.statement import (
     sorted_into,
 )
 
-WIDE = 0.5
-"""From this width on an interval of a share of few guesses is warned of."""
-
-LEAST_RECORDS = 3
-"""One of each side to learn from, one to choose by and one to judge on."""
+WIDE = 0.5  # from this width on an interval of a share of few guesses is warned of
+LEAST_RECORDS = 3  # one of each side to learn from, one to choose by and one to judge on
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from estimators.sample.counts import Counts
 ASSUMED = {"threshold": 1, "two_sided": 2}
 """How often the best adversary changes their guess by what a target assumes of them."""
 
-MOST_CHANGES = 1000
-"""Up to how many changes a limit is looked at, and attackers may be asked for."""
+MOST_CHANGES = 1000  # up to how many changes a limit is looked at, and attackers may be asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,14 +46,12 @@ from estimators.statement import (
     baseline,
 )
 
-CUTS = 1024
-"""Cells at which a threshold or two-sided adversary is described; its ends use every cut."""
+CUTS = 1024  # cells at which a threshold or two-sided adversary is described; its ends use every cut
 
 MOST_PAIRED_CELLS = 256
 """Beyond, records are not paired: the best of so many rules gains much by chance on its own records."""
 
-CURVE = (0, 1, 2, 4, 8, 16, 32)
-"""Numbers of changes at which the upper end is stated."""
+CURVE = (0, 1, 2, 4, 8, 16, 32)  # numbers of changes at which the upper end is stated
 
 
 def checked_ends(

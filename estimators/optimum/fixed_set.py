@@ -36,24 +36,16 @@ from estimators.statement import Estimate, Guarantee, Interval, baseline, both_e
 MOST = 4 * 10**8
 """Records of a side beyond which a set is as good as without end; NumPy deals fewer than 10^9 of both together."""
 
-PLACES = 4096
-"""Cells, of equal mass, at which the rules that are judged may cut the score."""
-
-DRAWS = 50
-"""Sets in which membership is dealt at random, to say what a set shows if nothing leaks."""
+PLACES = 4096  # cells, of equal mass, at which the rules that are judged may cut the score
+DRAWS = 50  # sets in which membership is dealt at random, to say what a set shows if nothing leaks
 
 FEWEST_DRAWS = 4
 CELLS_DRAWN = 400_000
 """Large sets differ little from one dealing to the next: about so many cells are dealt in all."""
 
-JUDGING = 0.65
-"""Most of the drawn records that judge a rule, which is learned from the others."""
-
-LEAST_JUDGING = 0.2
-"""Least part that does, if any record was not drawn."""
-
-CHOOSING = 0.4
-"""Part of the records learned from that chooses between the kinds of rules."""
+JUDGING = 0.65  # most of the drawn records that judge a rule, which is learned from the others
+LEAST_JUDGING = 0.2  # least part that does, if any record was not drawn
+CHOOSING = 0.4  # part of the records learned from that chooses between the kinds of rules
 
 RANDOM_DRAW = (
     "the scored records of each side were drawn at random from the set, without replacement, or are all of it"

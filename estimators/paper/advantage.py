@@ -24,18 +24,14 @@ from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, baseline, percent
 
-FEW = 64
-"""Cells of at most this many records are taken exactly; a larger one's part is close to normal."""
+FEW = 64  # cells of at most this many records are taken exactly; a larger one's part is close to normal
 
 MANY = 10**7
 """Records beyond which a draw with replacement is the same, and logarithms of factorials are too large to subtract."""
 
 
-ALIKE = 1.1
-"""Bandwidths at most this many times apart are what two samples of one law have."""
-
-SHUFFLES, RECORDS = 4, 2**13
-"""Times labels are shuffled for up to so many records; once for more."""
+ALIKE = 1.1  # bandwidths at most this many times apart are what two samples of one law have
+SHUFFLES, RECORDS = 4, 2**13  # times labels are shuffled for up to so many records; once for more
 
 
 def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, prior: float) -> float:

@@ -24,8 +24,7 @@ from estimators.statement import Caution
 HALVES = np.array([0.5, 0.5])
 THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0
 
-FEW_GUESSES = 30
-"""Guesses of which a share is stated, below which that share is mostly chance."""
+FEW_GUESSES = 30  # guesses of which a share is stated, below which that share is mostly chance
 
 
 @dataclass(frozen=True, slots=True)

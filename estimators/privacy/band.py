@@ -20,11 +20,8 @@ from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import IID, Guarantee, percent, percent_at_least, percent_at_most
 
-RATES = 30
-"""Rates of a band below 1/10, in equal ratios, and as many above, in equal steps."""
-
-RAREST = 1e-4
-"""The lowest rate that is looked at unasked."""
+RATES = 30  # rates of a band below 1/10, in equal ratios, and as many above, in equal steps
+RAREST = 1e-4  # the lowest rate that is looked at unasked
 
 COVERS = "the TPR at every FPR, all of them together"
 

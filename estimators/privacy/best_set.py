@@ -24,16 +24,14 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.closeness import fullest_windows
 from estimators.sample.counts import Counts
 
-RANGES = 4
-"""Ranges of the score, or labels, of which a set consists at most."""
+RANGES = 4  # ranges of the score, or labels, of which a set consists at most
 
 PRICES = 16
 """Prices of a nonmember that are tried; each gives an upper bound, and the last ones differ by little."""
 
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
 
-ROUNDING = 1e-12
-"""What sums of so many cells may be off by, as a share of all that is summed."""
+ROUNDING = 1e-12  # what sums of so many cells may be off by, as a share of all that is summed
 
 
 def tpr_at_most(counts: Counts, fpr: float, alpha: float, ranges: int = RANGES) -> float:

@@ -93,11 +93,8 @@ def fullest_windows(counts: Counts) -> Windows:
     )
 
 
-LARGEST = 15.0
-"""An epsilon beyond it is as good as none."""
-
-STEP = 1e-4
-"""How closely the smallest epsilon is found."""
+LARGEST = 15.0  # an epsilon beyond it is as good as none
+STEP = 1e-4  # how closely the smallest epsilon is found
 
 TAILS = (0.003, 0.01, 0.03, 0.1, 0.3)
 """Shares of the records, at each end of the scores, that are looked at from below."""
@@ -105,8 +102,7 @@ TAILS = (0.003, 0.01, 0.03, 0.1, 0.3)
 OF_WINDOWS = 0.1
 """Share of the error of the lower end that windows anywhere along the score have; tails have the rest."""
 
-OUTERMOST = 16
-"""Records a cell at an end of the scores is halved down to."""
+OUTERMOST = 16  # records a cell at an end of the scores is halved down to
 
 
 def tail_cells(fine: Counts, bins: int | None = None) -> Counts:

@@ -32,14 +32,9 @@ from estimators.statement import (
     percent_at_most,
 )
 
-SHARES = (0.01, 0.05, 0.1, 0.25)
-"""The shares of members that are looked at unasked."""
-
-RANKS = 8
-"""Members at whom the lower end looks, each with its part of the error."""
-
-PARTS = 32
-"""Parts of the law of U; in each its least value stands for all, which only raises the chance."""
+SHARES = (0.01, 0.05, 0.1, 0.25)  # the shares of members that are looked at unasked
+RANKS = 8  # members at whom the lower end looks, each with its part of the error
+PARTS = 32  # parts of the law of U; in each its least value stands for all, which only raises the chance
 
 HALVINGS = 20
 

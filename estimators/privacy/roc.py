@@ -46,8 +46,7 @@ __all__ = [
 ]
 
 
-POINTS = 512
-"""A curve has at most this many points, half of them spaced evenly in the logarithm of the FPR."""
+POINTS = 512  # a curve has at most this many points, half of them spaced evenly in the logarithm of the FPR
 
 FALSE_POSITIVE_RATES = (0.001, 0.01, 0.1)
 """Rates at which an auditor asks for the true positive rate (Carlini et al. 2022)."""

@@ -26,8 +26,7 @@ class _Factory:
         return "<factory>"
 
 
-FACTORY = _Factory()
-"""Stands for a default that is made for each object anew."""
+FACTORY = _Factory()  # stands for a default that is made for each object anew
 
 
 def _frozen(*, eq: bool = True, repr: bool = True, slots: bool = False) -> Callable[[Any], Any]:  # noqa: A002

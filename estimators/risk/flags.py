@@ -36,8 +36,7 @@ UNEVEN = 0.03
 """A cell is taken in two parts if its members and nonmembers lie so unevenly with at most this probability."""
 
 
-DOUBTFUL = 0.3
-"""The same of a cell that is flagged where its neighbour is not."""
+DOUBTFUL = 0.3  # the same of a cell that is flagged where its neighbour is not
 
 CLOSE = 3.0
 """Cuts whose log likelihood is so close to that of the best one may be the true one: a rim lies between them."""
@@ -150,8 +149,7 @@ def uneven(
 NARROW = 0.19
 """Share of the rate that the narrowing cells of a group have, which few records are enough for."""
 
-DIVIDED = 0.01
-"""Share of the rate that parts of divided cells have; the groups have the rest."""
+DIVIDED = 0.01  # share of the rate that parts of divided cells have; the groups have the rest
 
 KEPT = 0.05
 """Of a divided cell that is flagged a part is only if chance gives so many members at most this often."""

@@ -19,8 +19,7 @@ from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
 
-MOST_COUNTS = 2**26
-"""Groups times cells a table of counts may have."""
+MOST_COUNTS = 2**26  # groups times cells a table of counts may have
 
 
 @dataclass(frozen=True, eq=False)

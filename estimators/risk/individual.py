@@ -410,14 +410,12 @@ def _of_halves(
     return RiskByCell(joined, halves.join_flags(flags[0], flags[1], rate), learned)
 
 
-OUTERMOST = 16
-"""Records that the outermost cells have at least: so many of one side are flagged."""
+OUTERMOST = 16  # records that the outermost cells have at least: so many of one side are flagged
 
 ENDMOST = 2
 """Records at either end that limits of the outermost cell reach: as few as may be memorised alone."""
 
-JUMP = 4.0
-"""Standard errors by which the shares of members in neighbouring cells differ across a jump."""
+JUMP = 4.0  # standard errors by which the shares of members in neighbouring cells differ across a jump
 
 
 def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
@@ -568,8 +566,7 @@ def _members_among_flagged(cells: CellRisks, flags: Flags) -> float | None:
 
 
 NEARLY_ALL = 0.995
-FEW_OF_THEM = 0.005
-"""Shares of members that would read as all or none of the flagged."""
+FEW_OF_THEM = 0.005  # shares of members that would read as all or none of the flagged
 
 
 def _sentence(flagged: int, records: int, share: float | None, cells: CellRisks, flags: Flags) -> str:

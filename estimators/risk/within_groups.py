@@ -25,8 +25,7 @@ from estimators.sample.frequent import CROWD_OF_PART
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
 
-GROUP_TOO_SMALL = 30
-"""Records a side of a group that are few: its interval is wide."""
+GROUP_TOO_SMALL = 30  # records a side of a group that are few: its interval is wide
 
 IN_FEW_CELLS = "group_in_few_cells"
 """The code of the caution that a group's records lie in few of the cells of counts."""

@@ -29,8 +29,7 @@ EPSILONS = (0.0, *np.geomspace(1e-3, 100.0, 160).tolist())
 CELLS = 2e6
 """About how many cells the law of the whole privacy loss may have: seconds, and some hundred MiB."""
 
-FINE, COARSE = 1e-6, 1e-3
-"""Cells of the privacy loss are no finer and, where there is room, no coarser."""
+FINE, COARSE = 1e-6, 1e-3  # cells of the privacy loss are no finer and, where there is room, no coarser
 
 WITHIN_A_STEP = 0.08
 """A cell as a share of what the loss of one step varies by: what rounding adds to the variance is then below 0.2%."""
@@ -41,8 +40,7 @@ LEAST_DELTA = 1e-12
 LEAST_RENYI = 2.0**-50
 """Renyi epsilons below it, but for 0, are rounded up to it: exp(-epsilon) is 1 for those that are much smaller."""
 
-LEAST_RATE = 1e-100
-"""Sampling rates below it are rounded up to it: a loss divided by them is infinite."""
+LEAST_RATE = 1e-100  # sampling rates below it are rounded up to it: a loss divided by them is infinite
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from estimators.errors import require_open_unit, require_positive
 from estimators.python.dataclass import dataclass, replace
 from estimators.statement import baseline
 
-SLACK = 1e-12
-"""By how much two ways to compute the same number may differ."""
+SLACK = 1e-12  # by how much two ways to compute the same number may differ
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,9 @@ from estimators.errors import TooFewRecords, TooManySubsets, require_count
 
 Rows = NDArray[np.bool_]
 
-MOST = 2_000_000
-"""Training sets that are gone through one by one; beyond, it takes minutes and gigabytes."""
-
-BEYOND = 15.0
-"""A power of ten that is too many for anybody; below it the number is counted exactly."""
-
-BLOCK = 1 << 14
-"""Training sets at a time: their rows stay in the cache."""
+MOST = 2_000_000  # training sets that are gone through one by one; beyond, it takes minutes and gigabytes
+BEYOND = 15.0  # a power of ten that is too many for anybody; below it the number is counted exactly
+BLOCK = 1 << 14  # training sets at a time: their rows stay in the cache
 
 
 def how_many(records: int, size: int) -> int:

@@ -6,14 +6,12 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
 
-LARGEST = 1e150
-"""The square of what is larger overflows."""
+LARGEST = 1e150  # the square of what is larger overflows
 
 SUM = 1e-9
 """Probabilities may miss one by so much, times the square root of their number: they were rounded on the way."""
 
-ROUNDING = 1e-9
-"""How far from one a row of probabilities may sum."""
+ROUNDING = 1e-9  # how far from one a row of probabilities may sum
 
 
 def rows_of(field: str, values: ArrayLike, most: float = LARGEST) -> Floats:

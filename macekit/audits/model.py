@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from macekit.schemas.statements import ProvenanceAnswer
 
 
-PAIRS = {"max_tpr": "at_fpr", "max_exposed": "at_precision"}
-"""Limits, and the option that belongs to each."""
+PAIRS = {"max_tpr": "at_fpr", "max_exposed": "at_precision"}  # limits, and the option that belongs to each
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

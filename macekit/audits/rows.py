@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from estimators.audits.split import Control, SplitCheck
     from estimators.statement import Caution
 
-MOST_COLUMNS = 1024
-"""Columns of rows that are looked at for what tells the sides apart without the model."""
+MOST_COLUMNS = 1024  # columns of rows that are looked at for what tells the sides apart without the model
 
 ORDER = "the order is audit_model(model, X_train, y_train, X_test, y_test)"
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], object]
 
-QUIET_SECONDS = 0.5
-"""Seconds before a bar is shown."""
+QUIET_SECONDS = 0.5  # seconds before a bar is shown
 
 BAR = 24
 CLEAR = "\r\x1b[K"

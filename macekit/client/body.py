@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from macekit.call import Body, Call
     from macekit.decoding.body import Column, DecodedBody
 
-EXPANDED = 2**40
-"""Bytes that one's own compressed file may expand to."""
+EXPANDED = 2**40  # bytes that one's own compressed file may expand to
 
 
 @dataclass(frozen=True, slots=True)

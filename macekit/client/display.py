@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from macekit.reports.model import Figure, Table
 
 
-POINTS = ("estimate", "risk", "tpr")
-"""What an answer calls the estimate between two ends."""
+POINTS = ("estimate", "risk", "tpr")  # what an answer calls the estimate between two ends
 
 PASSED_OVER = frozenset(
     {

@@ -32,8 +32,7 @@ CountsLike: TypeAlias = Mapping[str, Any] | SupportsDict
 PLAIN = (str, float, int, list)
 SAME = "As for ``{}``."
 NAMES = "name of the table's column, or names of several"
-USUAL = ("confidence", "prior")
-"""Options that mean the same, whatever they are of."""
+USUAL = ("confidence", "prior")  # options that mean the same, whatever they are of
 
 
 def explained(

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from macekit.decoding.body import DecodedBody, Sample
     from macekit.sources.blocks import RemoteTable, Source
 
-RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})
-"""Options that hold records."""
+RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})  # options that hold records
 
 SAMPLE = ("members", "nonmembers", "counts")
 

@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.
 
 AGAIN = frozenset({429, 503})
-LONGEST_WAIT = 60
-"""Seconds; a server that asks for more is not waited for."""
+LONGEST_WAIT = 60  # seconds; a server that asks for more is not waited for
 
 
 LATER, UNKNOWN = 202, 404
-LOOKS = 5
-"""How often it is looked again after a job, a second after the connection broke."""
+LOOKS = 5  # how often it is looked again after a job, a second after the connection broke
 JOB = re.compile(rb'"id":\s*"([A-Za-z0-9_-]+)"')
 PREFERENCE = {"Prefer": "respond-async, wait=20"}
 """Connections are not left silent for longer: proxies cut them, many after 30 seconds."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from macekit.decoding.body import Column, DecodedBody
     from macekit.decoding.table import Values
 
-LIMIT = 2**40
-"""Bytes a table of one's own may grow to."""
+LIMIT = 2**40  # bytes a table of one's own may grow to
 
 ALONE = frozenset({"member", "group", "unit", "model", "members_column", "nonmembers_column"})
 """What is one column, and never several."""

@@ -12,8 +12,7 @@ from macekit.client.options import Data, Values, explain
 from macekit.client.question import Question, pose, pose_arrays
 from macekit.client.result import Result
 
-Ask = Callable[[Callable[[], Question]], Result]
-"""The function that answers a question."""
+Ask = Callable[[Callable[[], Question]], Result]  # the function that answers a question
 
 
 class Theory:

@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "Arrow"
-STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""What every writer since format 0.15 ends a stream with."""
+STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # what every writer since format 0.15 ends a stream with
 
 LONGEST_SCHEMA = 2**24
-ROWS = 2**17
-"""Rows of a block: a megabyte of numbers."""
+ROWS = 2**17  # rows of a block: a megabyte of numbers
 
 
 class Typed(Format):

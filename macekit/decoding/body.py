@@ -107,8 +107,7 @@ def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
 # Options that came in the query string: columns of a table, and the rest of the question with its dots
 # nested.
 
-SINGLE = ("member", "group", "unit", "model")
-"""Options that name one column."""
+SINGLE = ("member", "group", "unit", "model")  # options that name one column
 
 MOST_OPTIONS = 200
 MOST_DEPTH = 4

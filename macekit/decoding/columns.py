@@ -80,15 +80,11 @@ COLUMNS = frozenset(
 )
 """Names whose arrays are columns, at any depth."""
 
-MOST_LETTERS = 1000
-"""Characters of a category or a label."""
-
-LONGEST_NAME = 200
-"""Characters of the name of a query."""
+MOST_LETTERS = 1000  # characters of a category or a label
+LONGEST_NAME = 200  # characters of the name of a query
 
 MOST_QUERIES = 1000
-MOST_CLUSTERS = 2
-"""Columns of clusters."""
+MOST_CLUSTERS = 2  # columns of clusters
 
 FILLED = "leading zeros dropped"
 """What is understood of integers, and of none if fractions stand among them."""

@@ -15,13 +15,11 @@ from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import FILLED, Labels
 from macekit.problems import Problem
 
-MOST_DISTINCT = 1000
-"""Different values that are counted; of more it is only said that there are more."""
+MOST_DISTINCT = 1000  # different values that are counted; of more it is only said that there are more
 
 BEYOND = "integers of more than 64 bits"
 
-LOOKS = 4096
-"""Values that are looked at before all are: scores are mostly all different."""
+LOOKS = 4096  # values that are looked at before all are: scores are mostly all different
 
 
 class ColumnRecorder:

@@ -37,11 +37,8 @@ WIDTHS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 """What Arrow says of a row of another width, before it quotes the row."""
 
 QUOTATION = re.compile(r'"[^"]*"')
-BLOCK = 2**18
-"""Bytes read at a time, and the longest a row may be."""
-
-PIECE = 2**20
-"""Bytes of a whole body whose quotes are looked at together."""
+BLOCK = 2**18  # bytes read at a time, and the longest a row may be
+PIECE = 2**20  # bytes of a whole body whose quotes are looked at together
 
 
 class Csv(Format):

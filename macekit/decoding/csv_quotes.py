@@ -18,8 +18,7 @@ from macekit.problems import Problem
 
 QUOTE = ord('"')
 BLANKS = b" \t"
-NEAR = 256
-"""Bytes before and behind a quote that are looked at: more blanks than anybody writes."""
+NEAR = 256  # bytes before and behind a quote that are looked at: more blanks than anybody writes
 
 
 class Quotes:

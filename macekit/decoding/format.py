@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-Readable: TypeAlias = "Body | pa.NativeFile"
-"""A body, or a file that is read where it lies."""
+Readable: TypeAlias = "Body | pa.NativeFile"  # a body, or a file that is read where it lies
 
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 Tables = Iterator[tuple[Table, Roles]]
@@ -186,8 +185,7 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
 
 Type = Literal["number", "text", "boolean", "other"]
 
-ROWS = 1000
-"""Rows of CSV and lines of JSON that are looked at."""
+ROWS = 1000  # rows of CSV and lines of JSON that are looked at
 
 DTYPES: dict[str, Type] = {"b": "boolean", "U": "text", "i": "number", "u": "number", "f": "number"}
 WHOLE = re.compile(r"[+-]?[0-9]{1,30}")

@@ -30,17 +30,10 @@ else:
     KIND_OF = {**KINDS, Array: KINDS[list], Object: KINDS[dict]}
 
 MOST_DEPTH = 12
-MOST_NAMES = 64
-"""Names in one object: simdjson looks each up in time proportional to their number."""
-
-MOST_ENTRIES = 10_000
-"""Entries of one list that is no column: as many shards may come."""
-
-MOST_INNER = 40_000
-"""Objects in all."""
-
-SIDES = ("members", "nonmembers")
-"""What an object of labels may have in place of names of the caller's."""
+MOST_NAMES = 64  # names in one object: simdjson looks each up in time proportional to their number
+MOST_ENTRIES = 10_000  # entries of one list that is no column: as many shards may come
+MOST_INNER = 40_000  # objects in all
+SIDES = ("members", "nonmembers")  # what an object of labels may have in place of names of the caller's
 
 PARTS = COLUMNS | FIELDS | {"by_group", "cells", "counts", "queries", "shards", "state"}
 """Names that may stand in a message; any other came from the caller."""

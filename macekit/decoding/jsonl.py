@@ -30,23 +30,18 @@ from macekit.decoding.unnamed_columns import first_lines
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
 from macekit.problems import Problem, fault
 
-BLOCK = 2**18
-"""Bytes of lines that are read together."""
+BLOCK = 2**18  # bytes of lines that are read together
 
 PREVIEW = 2**18
 LONGEST_LINE = 2**24
-MOST_KEYS = 2048
-"""Different keys of all lines."""
-
-HALF = re.compile("[\ud800-\udfff]")
-"""Half of a surrogate pair."""
+MOST_KEYS = 2048  # different keys of all lines
+HALF = re.compile("[\ud800-\udfff]")  # half of a surrogate pair
 
 BLANK = b" \t\r"
 BOM = b"\xef\xbb\xbf"
 READER = msgspec.json.Decoder()
 
-Read = Callable[[int], bytes]
-"""Takes the next bytes, at most so many; none at the end."""
+Read = Callable[[int], bytes]  # takes the next bytes, at most so many; none at the end
 
 
 class JsonLines(Format):

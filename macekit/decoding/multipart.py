@@ -24,14 +24,10 @@ from macekit.problems import Problem, fault, pickle_problem
 from macekit.text import did_you_mean
 
 MOST_PARTS = 256
-MOST_HEAD = 8192
-"""Bytes of the headers of a part."""
-MOST_OPTION = 65_536
-"""Bytes of an option."""
-SCORES = "scores"
-"""The part that holds records of both sides."""
-TEXTS = frozenset({"csv", "jsonl", "json"})
-"""Formats that no magic tells: a part's own type may."""
+MOST_HEAD = 8192  # bytes of the headers of a part
+MOST_OPTION = 65_536  # bytes of an option
+SCORES = "scores"  # the part that holds records of both sides
+TEXTS = frozenset({"csv", "jsonl", "json"})  # formats that no magic tells: a part's own type may
 DELIMITER = re.compile(rb"(--[!-~]{1,70})[ \t]*\r\n")
 OF_THE_MEDIA_TYPE = "the body: is no multipart/form-data as its Content-Type says; "
 

@@ -33,15 +33,11 @@ MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
 BLOCK = 2**20
 PREVIEW = 2**18 + 16
-MOST_COLUMNS = 2**17
-"""Columns without names that may be chosen from by their numbers."""
-
-MOST_EMPTY = 2**31
-"""Rows of nothing that NumPy can still count."""
+MOST_COLUMNS = 2**17  # columns without names that may be chosen from by their numbers
+MOST_EMPTY = 2**31  # rows of nothing that NumPy can still count
 
 LAST_LETTER = 0x10FFFF
-SCORE = "score", "0"
-"""What an array of one dimension is, and what its only column is called."""
+SCORE = "score", "0"  # what an array of one dimension is, and what its only column is called
 
 WORDS = {"descr", "fortran_order", "shape"}
 

@@ -33,19 +33,16 @@ from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
-SCORES = "scores"
-"""What the array of scores may be called besides."""
+SCORES = "scores"  # what the array of scores may be called besides
 
 MOST_ARRAYS = 1000
-PIECE = 2**20
-"""Bytes that are expanded at a time."""
+PIECE = 2**20  # bytes that are expanded at a time
 
 SPREADSHEET = "of a spreadsheet, export the table as CSV"
 """What to do with the ZIP that people have most often, besides the one that is read here."""
 
 NPY = ".npy"
-UNSAFE = ("/", "\\", ":", "..")
-"""What no name of an array holds, and one that means another folder may."""
+UNSAFE = ("/", "\\", ":", "..")  # what no name of an array holds, and one that means another folder may
 
 
 class Npz(Format):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "Parquet"
 
-MOST_ROWS = 2**20
-"""Rows that are read at once."""
+MOST_ROWS = 2**20  # rows that are read at once
 
 
 class Parquet(Typed):
@@ -147,8 +146,7 @@ def _in_order(table: Any, file: Any, layout: Layout) -> Any:
 # each of which says its type, so that others can be passed over.
 
 MAGIC = b"PAR1"
-LONGEST = 2**24
-"""Bytes of a footer that is looked through."""
+LONGEST = 2**24  # bytes of a footer that is looked through
 
 DEEPEST = 16
 STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12

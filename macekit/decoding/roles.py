@@ -23,8 +23,7 @@ from macekit.problems import Problem, fault, unknown_column
 from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
-CLASS_LABEL = "label"
-"""What a column of classes is called, which is no membership."""
+CLASS_LABEL = "label"  # what a column of classes is called, which is no membership
 
 GROUP_NAME = "group"
 SCORE_NAMES = ("score", "loss", "confidence", "logit", "probability")
@@ -43,8 +42,7 @@ NUMBERS_ONLY = (
     "numbers, may number the records"
 )
 
-MOST_UNNAMED = 8
-"""Columns that nobody named and that are looked at."""
+MOST_UNNAMED = 8  # columns that nobody named and that are looked at
 
 
 class Layout(ABC):
@@ -392,12 +390,10 @@ def unnamed_columns(names: Sequence[str], layout: TableLayout, call: Call) -> Un
     return UnnamedColumns(places, [names[at] for at in places])
 
 
-TableLayout = Roles | Wide | Fields
-"""What the columns of a body are to a question."""
+TableLayout = Roles | Wide | Fields  # what the columns of a body are to a question
 
 C = TypeVar("C", bound=Layout)
-Choose = Callable[[Sequence[str]], C]
-"""Says what the columns of these names are."""
+Choose = Callable[[Sequence[str]], C]  # says what the columns of these names are
 
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> TableLayout:

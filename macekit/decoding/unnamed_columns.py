@@ -26,14 +26,9 @@ from macekit.problems import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ROWS = 2**15
-"""Rows at the start of a table that are looked at."""
-
-BYTES = 2**21
-"""Bytes at the start of a text that are looked at."""
-
-MOST_SAMPLES = 4
-"""Scores that they are held against, where there are several."""
+ROWS = 2**15  # rows at the start of a table that are looked at
+BYTES = 2**21  # bytes at the start of a text that are looked at
+MOST_SAMPLES = 4  # scores that they are held against, where there are several
 
 
 def wanted(body_read: DecodedBody) -> bool:

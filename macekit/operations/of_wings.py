@@ -14,8 +14,7 @@ from macekit.problems import Problem
 from macekit.schemas.records import Question
 
 IMPORTS = "macekit.imports"
-LARGEST_RESULT = 2**26
-"""Bytes of a body that is looked at again."""
+LARGEST_RESULT = 2**26  # bytes of a body that is looked at again
 
 
 def answer_of_wing(call: Call, body: DecodedBody, question: Question) -> Reply | None:

@@ -233,8 +233,7 @@ def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Counts, L
     return data if isinstance(data, Counts) else finest(data), None
 
 
-WHOLE = frozenset({"exponent", "bins"})
-"""Fields that are an integer."""
+WHOLE = frozenset({"exponent", "bins"})  # fields that are an integer
 
 DTYPES = {"keys": "iu", "exponents": "iu", "axes": "iu", "cuts": "iuf", "low": "iuf", "high": "iuf"}
 """Fields that are a list of numbers: what NumPy calls those allowed."""

@@ -14,8 +14,7 @@ from estimators.decisions.plan import Decision, opening, overall
 from estimators.statement import percent
 from macekit.schemas.statements import WarningAnswer
 
-MOST_NAMED = 5
-"""Files that a sentence names."""
+MOST_NAMED = 5  # files that a sentence names
 
 
 class FileAnswer(TypedDict):

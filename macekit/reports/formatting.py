@@ -19,11 +19,8 @@ BOUNDS = frozenset({"lower_bound", "score_epsilon"})
 CONFIDENCE = "confidence"
 """What a confidence is called: it is written with every digit, so that only certainty reads as 100%."""
 
-FINEST = 24
-"""Digits after the point that tell the largest advantage a float can be from certainty."""
-
-LONGEST_SENTENCE = 2000
-"""Characters of a sentence that are shown; names within it may be long."""
+FINEST = 24  # digits after the point that tell the largest advantage a float can be from certainty
+LONGEST_SENTENCE = 2000  # characters of a sentence that are shown; names within it may be long
 
 
 def format_number(number: Number) -> str:
@@ -103,11 +100,8 @@ def numeric(table: Table) -> tuple[bool, ...]:
     return flags or (False,) * len(table.head)
 
 
-MOST = 32
-"""Columns of a name that fit beside a chart."""
-
-WIDE = frozenset("WF")
-"""East Asian widths that take two columns."""
+MOST = 32  # columns of a name that fit beside a chart
+WIDE = frozenset("WF")  # East Asian widths that take two columns
 
 
 def rounded(value: float) -> float:

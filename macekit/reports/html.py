@@ -29,8 +29,7 @@ STYLE_HASH = f"sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}"
 CSP = f"default-src 'none'; style-src '{STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'"
 """The policy of a report, said in the document and in the header it is sent with."""
 
-WIDE = 500
-"""Width from which a drawing has a line of the page to itself."""
+WIDE = 500  # width from which a drawing has a line of the page to itself
 
 UNFOLDED = frozenset({"not-established"})
 """Sections that are never folded: what must not be concluded is not to be overlooked."""

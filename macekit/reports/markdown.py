@@ -24,8 +24,7 @@ PIECE = re.compile(r".{1,6}")
 
 CUT = "<!-- -->"
 
-ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
-"""How an address begins that is made a link of, unasked."""
+ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)  # how an address begins that is made a link of, unasked
 
 
 def markdown(report: model.Report) -> str:

@@ -9,14 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 Kind = Literal["share", "plain", "floor", "ceiling", "count", "roughly", "exact", "percent", "guesses"]
 
-MOST_ROWS = 200
-"""Rows of a table of queries, groups or steps, and of the table behind a chart."""
-
-TOP_RECORDS = 20
-"""Records that a report lists: those most surely exposed."""
-
-READ = "Columns that were read"
-"""What the fact and the table of them are called."""
+MOST_ROWS = 200  # rows of a table of queries, groups or steps, and of the table behind a chart
+TOP_RECORDS = 20  # records that a report lists: those most surely exposed
+READ = "Columns that were read"  # what the fact and the table of them are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +53,7 @@ class Phrase:
 
 
 Cell: TypeAlias = "str | Number | Quote | Untrusted | Phrase"
-Inline: TypeAlias = "tuple[Cell, ...]"
-"""Text with numbers in it."""
+Inline: TypeAlias = "tuple[Cell, ...]"  # text with numbers in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +162,7 @@ Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive", 
 """What was decided, if that was asked."""
 
 
-COVERAGE = "What this pass covers"
-"""What the lines under a pass are called."""
+COVERAGE = "What this pass covers"  # what the lines under a pass are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +315,7 @@ class Figures:
         return tuple(each for name in names for each in self.items if each.name == name)
 
 
-Content = Callable[[AnswerPath, Figures, Context], Report]
-"""Makes the report of an answer."""
+Content = Callable[[AnswerPath, Figures, Context], Report]  # makes the report of an answer
 
 Draw = Callable[[AnswerPath], tuple[Figure | None, ...]]
 """Draws the pictures of an answer; None for one that it has not."""

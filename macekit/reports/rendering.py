@@ -7,8 +7,7 @@ from macekit.call import BRIEF, CSV, HTML, MARKDOWN, PNG, SVG
 from macekit.problems import Problem, fault
 from macekit.reports.model import Context, Figure
 
-FORMS = (HTML, MARKDOWN, CSV, SVG, PNG)
-"""Media types a report is written in."""
+FORMS = (HTML, MARKDOWN, CSV, SVG, PNG)  # media types a report is written in
 
 CARD = "text/markdown; profile=model-card"
 """Markdown for a model card: asked for in the shell and from Python."""

@@ -12,8 +12,7 @@ from estimators.decisions.plan import Decision, by_learned_score, decision, over
 from macekit.reports.files import is_of_files, together
 from macekit.schemas.by_operation import ANSWERS
 
-MARKS = frozenset({"sentence", "provenance"})
-"""Every answer has one of these, and no request has either."""
+MARKS = frozenset({"sentence", "provenance"})  # every answer has one of these, and no request has either
 
 PARALLEL = frozenset(
     {"fpr", "tpr", "index", "cell", "risk", "lower", "upper", "simultaneous_lower", "simultaneous_upper"}
@@ -34,12 +33,10 @@ COUNT_FIELDS = frozenset(
 NEVER_EMPTY = frozenset({"limits", "ranking", "metrics", "fpr", "tpr", "provenance"})
 """Lists of which every answer that has them has an entry."""
 
-DEEPEST = 32
-"""Levels of an answer; those that the service gives have a third of that."""
+DEEPEST = 32  # levels of an answer; those that the service gives have a third of that
 
 
-POINTS = ("estimate", "risk", "tpr")
-"""What stands between two ends."""
+POINTS = ("estimate", "risk", "tpr")  # what stands between two ends
 
 
 class BrokenAnswerError(ValueError):

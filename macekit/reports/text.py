@@ -13,14 +13,9 @@ from macekit.reports.formatting import is_lower, is_upper, numeric, words
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls, printable
 
-WIDTH = 100
-"""Columns of a screen, unless another number is passed."""
-
-MOST_ROWS = 12
-"""Rows of a curve that are printed: its ends, and as many between them."""
-
-NARROWEST = 14
-"""Columns below which no text is wrapped."""
+WIDTH = 100  # columns of a screen, unless another number is passed
+MOST_ROWS = 12  # rows of a curve that are printed: its ends, and as many between them
+NARROWEST = 14  # columns below which no text is wrapped
 
 GAP = "  "
 

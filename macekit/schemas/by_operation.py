@@ -56,11 +56,8 @@ class _Rooms(Mapping[str, Any]):
         return len(BY_NAME)
 
 
-QUESTIONS: Mapping[str, type[Question]] = _Rooms("Question")
-"""The question of each operation."""
-
-ANSWERS: Mapping[str, Any] = _Rooms("Answer")
-"""The answer of each operation."""
+QUESTIONS: Mapping[str, type[Question]] = _Rooms("Question")  # the question of each operation
+ANSWERS: Mapping[str, Any] = _Rooms("Answer")  # the answer of each operation
 
 
 class SchemaMaker(GenerateJsonSchema):

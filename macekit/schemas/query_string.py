@@ -10,20 +10,17 @@ from macekit.schemas.by_operation import QUESTIONS, schema_of
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
 
-MODEL = "model"
-"""Names the column of the model that scored each row, in a question about several."""
+MODEL = "model"  # names the column of the model that scored each row, in a question about several
 
 TABLE = ("score", "member", "group", "unit", "cluster", MODEL, *WIDE)
 """Options that name columns of a table."""
 
-FIRST_MEMBERS = "members"
-"""NPY of one dimension: so many values at the start are members."""
+FIRST_MEMBERS = "members"  # NPY of one dimension: so many values at the start are members
 
 COLUMN = "column"
 """Names the columns of the first array of a question that is asked of arrays; the others go by their own names."""
 
-WHOLE = "table"
-"""Names the column that says of each row to which table it belongs."""
+WHOLE = "table"  # names the column that says of each row to which table it belongs
 
 DATA = "data"
 """Names a dataset that the service has, in place of a body; it may be a file, a folder or a pattern."""
@@ -31,8 +28,7 @@ DATA = "data"
 DATED = "dated"
 """Asks for a report that says when it was made; with any form of body, for it is no option of the question."""
 
-DETAIL = "detail"
-"""Asks for an answer's brief form; like ``DATED`` no option of the question."""
+DETAIL = "detail"  # asks for an answer's brief form; like ``DATED`` no option of the question
 
 NAMES = frozenset({"against", "by"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""

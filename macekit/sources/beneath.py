@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.fs as arrow_fs
 
-MOST_ENTRIES = 100_000
-"""Files and folders that are looked at to find those that a pattern means."""
-LONGEST_LISTING = 10.0
-"""Seconds that this may take."""
-MOST_LINKS = 40
-"""Links on the way to one file: as many as Linux follows."""
+MOST_ENTRIES = 100_000  # files and folders that are looked at to find those that a pattern means
+LONGEST_LISTING = 10.0  # seconds that this may take
+MOST_LINKS = 40  # links on the way to one file: as many as Linux follows
 
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 JUST_LOOK = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

@@ -21,8 +21,7 @@ from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, membership, record_columns, stacked
 from macekit.problems import Problem
 
-LIMIT = 2**40
-"""Bytes a block may expand to: files are one's own."""
+LIMIT = 2**40  # bytes a block may expand to: files are one's own
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,16 +37,12 @@ from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import LIMIT, Block, RemoteTable, Source, blamed
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
-MOST_HELD = 2**30
-"""Bytes of the columns in use that are held for a question that looks at every record."""
-
-MOST_GROUPS = 200
-"""Groups that are counted at once; each takes some megabytes."""
+MOST_HELD = 2**30  # bytes of the columns in use that are held for a question that looks at every record
+MOST_GROUPS = 200  # groups that are counted at once; each takes some megabytes
 
 WAY_OUT = "; or write a row for each record: mace risk -o FILE.parquet, macekit.write_risks"
 
-HOW_COUNTED = frozenset({"cells", "query"})
-"""Options that say how scores are counted."""
+HOW_COUNTED = frozenset({"cells", "query"})  # options that say how scores are counted
 
 
 def read(

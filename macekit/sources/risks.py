@@ -28,14 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RISK = "individual-risk"
-NEED_ALL = ("top", "targets")
-"""Options for which every record is looked at, or that ask about others."""
-
-SUFFIXES = (".parquet", ".csv", ".arrow")
-"""What the rows may be written as."""
-
-ROWS = 2**19
-"""Rows that are written at once: a row group of Parquet."""
+NEED_ALL = ("top", "targets")  # options for which every record is looked at, or that ask about others
+SUFFIXES = (".parquet", ".csv", ".arrow")  # what the rows may be written as
+ROWS = 2**19  # rows that are written at once: a row group of Parquet
 
 Columns = tuple[tuple[str, str], ...]
 

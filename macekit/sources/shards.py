@@ -39,8 +39,7 @@ PATTERN = re.compile(r"[*?\[]")
 MOST_PARTS, LONGEST_PART = 32, 255
 """What the name of a dataset may have between slashes; no file of a usual system has a longer name."""
 
-MISSING = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have no value."""
+MISSING = "__HIVE_DEFAULT_PARTITION__"  # what a folder is called whose rows have no value
 
 
 @dataclass(frozen=True, slots=True)

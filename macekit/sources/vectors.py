@@ -29,8 +29,7 @@ from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.questions import Estimator
 from macekit.sources.blocks import Block, Source, blamed
 
-ENOUGH = 20_000
-"""Rows of either side that could teach, for which rows are held that come once."""
+ENOUGH = 20_000  # rows of either side that could teach, for which rows are held that come once
 
 Floats = NDArray[np.float64]
 

@@ -23,16 +23,14 @@ from estimators.statement import Caution
 Outputs = Literal["probabilities", "logits", "predictions", "labels"]
 Scale = Literal["logit", "log", "plain"]
 SCALES: tuple[Scale, ...] = ("logit", "log", "plain")
-TOGETHER = "all_together"
-"""What the learned score of all queries is called."""
+TOGETHER = "all_together"  # what the learned score of all queries is called
 
 Progress = Callable[[int, int, str], object]
 """Told after each step: how many of such steps are done, of how many, and what they do."""
 
 KINDS: tuple[Outputs, ...] = ("probabilities", "logits", "predictions", "labels")
 
-MOST_FLOOR = 0.05
-"""Largest floor that is taken from the steps of a model's probabilities."""
+MOST_FLOOR = 0.05  # largest floor that is taken from the steps of a model's probabilities
 
 NO_SHADOWS = "needs shadow models"
 FEW_SHADOWS = "needs more shadows: one of a kind says nothing of how they vary"

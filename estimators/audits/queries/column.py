@@ -15,11 +15,8 @@ from estimators.statement import Caution
 LATTICE = 2.0**40
 """Steps of a number's range: fine enough for any file, coarse enough that sums of 2,048 columns are exact."""
 
-LEVELS = 128
-"""Levels of a category with a column of their own; the rarer ones share."""
-
-SHARED_LEVELS = 64
-"""Columns that the rarer levels share."""
+LEVELS = 128  # levels of a category with a column of their own; the rarer ones share
+SHARED_LEVELS = 64  # columns that the rarer levels share
 
 
 @dataclass(frozen=True, slots=True)

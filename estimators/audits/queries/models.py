@@ -23,14 +23,9 @@ from estimators.arrays import Floats
 from estimators.audits.queries import query
 from estimators.errors import DimensionMismatch, InputError, NotDistribution, require_open_unit
 
-FLOOR = 1e-30
-"""Smallest probability that is told from 0, if no other is asked for."""
-
-OUTSIDE = 1e-6
-"""How far rounding may carry a probability below 0 or above 1."""
-
-ROUNDED = 0.01
-"""How far rounding may carry the sum of a row from 1: half precision, or two decimals."""
+FLOOR = 1e-30  # smallest probability that is told from 0, if no other is asked for
+OUTSIDE = 1e-6  # how far rounding may carry a probability below 0 or above 1
+ROUNDED = 0.01  # how far rounding may carry the sum of a row from 1: half precision, or two decimals
 
 ONE_PASS = "one pass over the outputs"
 CLASSIFIER = ("outputs", "labels")

@@ -25,26 +25,13 @@ Metric = Literal["l1", "l2"]
 METRICS = ("l1", "l2")
 ENGINES = ("tree", "scan", "faiss")
 
-BLOCK = 16384
-"""Records whose candidates are asked for at once."""
-
-FLOATS = 2**21
-"""Numbers held at once while distances are computed again: 16 MiB."""
-
-LEAF = 32
-"""Rows in a leaf of the tree."""
-
-FEW_ROWS = 2048
-"""So few rows are always searched by a tree, which then costs little whatever their shape."""
-
-PROBES = 64
-"""Records by which it is judged how much of the rows a tree would look at."""
-
-SPARE = 8
-"""Candidates beyond k where rounding may have changed their order."""
-
-LARGEST = 1e150
-"""Numbers beyond have squares that no float holds."""
+BLOCK = 16384  # records whose candidates are asked for at once
+FLOATS = 2**21  # numbers held at once while distances are computed again: 16 MiB
+LEAF = 32  # rows in a leaf of the tree
+FEW_ROWS = 2048  # so few rows are always searched by a tree, which then costs little whatever their shape
+PROBES = 64  # records by which it is judged how much of the rows a tree would look at
+SPARE = 8  # candidates beyond k where rounding may have changed their order
+LARGEST = 1e150  # numbers beyond have squares that no float holds
 
 UNITS = (0, 10, 20, 40)
 """Binary digits behind the point, of numbers whose distances are computed without any rounding."""

@@ -16,11 +16,9 @@ from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.synthetic import Release, SyntheticScores
 from estimators.audits.queries.table import Encoding
 
-Key = tuple[int, int, int]
-"""Whose neighbours, among which rows, and how many."""
+Key = tuple[int, int, int]  # whose neighbours, among which rows, and how many
 
-OUT = -1
-"""The place of the rows that are out, among those of the tables that stay the same."""
+OUT = -1  # the place of the rows that are out, among those of the tables that stay the same
 
 
 def nested_scores(

@@ -20,8 +20,7 @@ FLOATS: dict[int, type[np.floating[Any]]] = {16: np.float16, 32: np.float32, 64:
 WHOLE_UP_TO = {16: 2**11, 32: 2**24}
 """Every whole number up to here is one of so many bits: that says nothing of how it was written."""
 
-DIGITS = {16: 3, 32: 6, 64: 15}
-"""Decimal digits that every float of so many bits keeps."""
+DIGITS = {16: 3, 32: 6, 64: 15}  # decimal digits that every float of so many bits keeps
 
 APART = 0.5
 """Values of which rounding leaves at least this share different are rounded; others only if they lie next to one."""
@@ -32,11 +31,8 @@ NEAR_OF_LARGEST, NEAR_OF_STEP = 2.0**-20, 1.0 / 20.0
 BY_CHANCE = 0.001
 """How probable it may be that a table of numbers like those of the other has so few digits all the same."""
 
-LEAST_MISFITS = 8
-"""So many values at least, finer than a step, would show that a precision is none."""
-
-FEW = 16
-"""Values that are tried before all are."""
+LEAST_MISFITS = 8  # so many values at least, finer than a step, would show that a precision is none
+FEW = 16  # values that are tried before all are
 
 
 class Cut(Enum):

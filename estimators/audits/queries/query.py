@@ -13,8 +13,7 @@ from estimators.python.dataclass import dataclass
 DIRECTION = "higher is more like a member"
 """Which way every query of one number points; there is nothing to negate."""
 
-NO_DIRECTION = "none: a learned adversary finds it"
-"""Which way a vector points."""
+NO_DIRECTION = "none: a learned adversary finds it"  # which way a vector points
 
 
 @dataclass(frozen=True, slots=True)

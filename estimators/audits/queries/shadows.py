@@ -28,17 +28,13 @@ from estimators.audits.queries.query import Query, by_name, numbers, plain_array
 Variance = Literal["auto", "record", "pooled"]
 Centre = Literal["mean", "median"]
 
-MANY = 32
-"""Shadows of a kind from which a record's own variance is worth estimating."""
-
-NARROW = 1e-6
-"""Smallest deviation of a record, as a share of the pooled one."""
+MANY = 32  # shadows of a kind from which a record's own variance is worth estimating
+NARROW = 1e-6  # smallest deviation of a record, as a share of the pooled one
 
 LEAST_LEFT = 0.5
 """Share of either side's records that must have the shadows that queries need, for the others to be left out."""
 
-FEWEST = 20
-"""Records a quantile regression is learned from at least."""
+FEWEST = 20  # records a quantile regression is learned from at least
 
 SHADOWS = ("target", "signals")
 BOTH_KINDS = ("target", "signals", "membership")

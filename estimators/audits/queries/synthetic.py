@@ -21,14 +21,9 @@ from estimators.audits.queries.table import Encoding, Rows
 from estimators.errors import OptionError, require_count, require_positive
 from estimators.python.dataclass import dataclass
 
-NEAREST = 5
-"""The k of k-th neighbours."""
-
-KERNELS = 32
-"""Neighbours over which a density is taken; further ones add next to nothing to it."""
-
-LOCAL = 10
-"""Released rows near a record that are asked whether they prefer it."""
+NEAREST = 5  # the k of k-th neighbours
+KERNELS = 32  # neighbours over which a density is taken; further ones add next to nothing to it
+LOCAL = 10  # released rows near a record that are asked whether they prefer it
 
 NEAR = 0.01
 """A near copy differs by no category, and in all numbers together by at most this share of a range."""
@@ -36,14 +31,12 @@ NEAR = 0.01
 COPY = 2048.0
 """What an exact copy counts in the ball: more than all that is no copy can, for -log of the least float is 745."""
 
-RARE = 0.01
-"""A value that at most this share of the reference has is rare."""
+RARE = 0.01  # a value that at most this share of the reference has is rare
 
 MOST_COLUMNS = 32
 """Columns whose pairs are looked at: those with the most different values in the reference."""
 
-AT_ONCE = 2**22
-"""Neighbours held at once while those in a ball are gathered."""
+AT_ONCE = 2**22  # neighbours held at once while those in a ball are gathered
 
 Search = Callable[[Floats, Floats, int, str], Neighbours]
 """From records, rows, k and a metric to the k nearest rows of each record, as ``nearest`` does."""

@@ -40,8 +40,7 @@ NEARLY_ALL = 0.98
 FEW_LEVELS, FEW_SHARED = 16, 8
 """The same where both sides are learned from, and nothing is near or far: levels with a place, and places to share."""
 
-FEWEST_ROWS = 50
-"""In fewer rows nobody can tell an identifier from a column that happens not to repeat."""
+FEWEST_ROWS = 50  # in fewer rows nobody can tell an identifier from a column that happens not to repeat
 
 ODD, FEW_EQUAL = 4, 8
 """So many times more equal rows than chance makes elsewhere, and at least so many, are worth a word."""

@@ -26,11 +26,8 @@ from estimators.python.dataclass import dataclass
 Tokens = ArrayLike | Sequence[ArrayLike]
 How = Literal["mean", "max", "logsumexp", "top_share"]
 
-LEAST = float(np.log(1e-30))
-"""Smallest log-probability that is told from that of 0."""
-
-STEADY = 1e-6
-"""Smallest deviation of the vocabulary's log-probabilities that is told from 0."""
+LEAST = float(np.log(1e-30))  # smallest log-probability that is told from that of 0
+STEADY = 1e-6  # smallest deviation of the vocabulary's log-probabilities that is told from 0
 
 TOKENS = ("log_probabilities",)
 WITH_REFERENCE = ("log_probabilities", "reference")

@@ -39,11 +39,8 @@ from estimators.statement import (
     percent_at_most,
 )
 
-FEW = 40
-"""Models below which a kind of training that is rare may well be missing among them."""
-
-MOST_MODELS = 10_000
-"""Trainings that somebody may still run."""
+FEW = 40  # models below which a kind of training that is rare may well be missing among them
+MOST_MODELS = 10_000  # trainings that somebody may still run
 
 VARIES = "the advantage is normal over trainings"
 TRAININGS = (

@@ -32,11 +32,8 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 
-FEWEST = 4
-"""Fewest models of which anything is said."""
-
-MOST_NAMES = 3
-"""Models that an error names."""
+FEWEST = 4  # fewest models of which anything is said
+MOST_NAMES = 3  # models that an error names
 
 
 @dataclass(frozen=True, slots=True)

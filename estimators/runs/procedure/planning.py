@@ -18,14 +18,9 @@ from estimators.statement import baseline
 FINEST = 2048
 """Cells that stand for the full resolution of a score: with fewer, rules would need less learning than they do."""
 
-POOL = 400
-"""Models that are simulated; trainings are drawn from them."""
-
-RUNS = 1000
-"""Sets of models of each number."""
-
-MOST = 4096
-"""Most models that a plan names."""
+POOL = 400  # models that are simulated; trainings are drawn from them
+RUNS = 1000  # sets of models of each number
+MOST = 4096  # most models that a plan names
 
 SEED = 0
 

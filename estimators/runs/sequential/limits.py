@@ -21,23 +21,15 @@ from estimators.python.dataclass import dataclass
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""
 
-SPREAD = 0.5
-"""How far the weights of the stakes reach around the best one, in factors of e."""
-
-EVEN = 0.3
-"""Share of the weight that is spread evenly over all stakes."""
+SPREAD = 0.5  # how far the weights of the stakes reach around the best one, in factors of e
+EVEN = 0.3  # share of the weight that is spread evenly over all stakes
 
 LEARNING = 0.06
 """Share of the records for which a stake is best that come before its first bet: rules learn from few records only."""
 
-ALONE = np.array([0.05, 0.15, 0.5, 1.0])
-"""Sizes of the bets on one side's rate."""
-
-SINGLE = 0.1
-"""Share of the money that is bet on one side alone."""
-
-CAP = 0.95
-"""Largest share of the money that one record can cost."""
+ALONE = np.array([0.05, 0.15, 0.5, 1.0])  # sizes of the bets on one side's rate
+SINGLE = 0.1  # share of the money that is bet on one side alone
+CAP = 0.95  # largest share of the money that one record can cost
 
 OUTWARD = np.concatenate([np.geomspace(1e-8, 0.03, 7), np.linspace(0.1, 1.0, 6)])
 """How far from a rule's rates on the records its true ones are tried, of as far as they can be; at every scale."""
@@ -45,11 +37,8 @@ OUTWARD = np.concatenate([np.geomspace(1e-8, 0.03, 7), np.linspace(0.1, 1.0, 6)]
 CLOSER = 3
 """How often the rates that the bets exclude least are looked for between those that were tried before."""
 
-POINTS = 80
-"""Points of the line of corners that are tried first, about."""
-
-LEAST = 6
-"""Points around which better ones are looked for."""
+POINTS = 80  # points of the line of corners that are tried first, about
+LEAST = 6  # points around which better ones are looked for
 
 NEAR = np.array([-0.75, -0.4, -0.15, 0.0, 0.15, 0.4, 0.75])
 """How far better ones are looked for, of the distance of neighbours."""
@@ -64,8 +53,7 @@ FINENESS = 0.004
 """How far a limit may be from the accuracy at which the bets have just won enough, as a share of its distance from what
 was seen; always outward."""
 
-NEAREST = 5e-6
-"""No accuracy that is nearer than this to what was seen is excluded."""
+NEAREST = 5e-6  # no accuracy that is nearer than this to what was seen is excluded
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -33,28 +33,16 @@ from estimators.sample.scores import Query, Scores
 
 Hashes = NDArray[np.uint64]
 
-MARK = 16
-"""Digits of a batch's mark."""
-
-MOST_HASHES = 1024
-"""Hashes of a sketch, of both sides together."""
-
-WIDTH = 8
-"""Digits, to the base of 16, of a hash; its last bit says whose side it is of."""
+MARK = 16  # digits of a batch's mark
+MOST_HASHES = 1024  # hashes of a sketch, of both sides together
+WIDTH = 8  # digits, to the base of 16, of a hash; its last bit says whose side it is of
 
 BITS = 4 * WIDTH
 
-DIGITS = 30
-"""Binary digits by which numbers are told apart: about nine decimal ones."""
-
-REFUSE_BELOW = 1e-6
-"""A repeat that is less likely by chance is one."""
-
-DOUBTED = 0.05
-"""A repeat that is less likely by chance is worth a word."""
-
-TILTS = np.linspace(0.05, 25.0, 100)
-"""Where the Chernoff bound is tried; it holds at each."""
+DIGITS = 30  # binary digits by which numbers are told apart: about nine decimal ones
+REFUSE_BELOW = 1e-6  # a repeat that is less likely by chance is one
+DOUBTED = 0.05  # a repeat that is less likely by chance is worth a word
+TILTS = np.linspace(0.05, 25.0, 100)  # where the Chernoff bound is tried; it holds at each
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,8 +58,7 @@ class Side:
         return int(self.counts.sum())
 
 
-Sides = tuple[Side, Side]
-"""Members, and nonmembers."""
+Sides = tuple[Side, Side]  # members, and nonmembers
 
 
 def sides_of(batch: Scores | Counts) -> Sides:
@@ -286,17 +273,13 @@ def _log_binomial(successes: int, trials: int, share: float) -> float:
 
 # On which cells the batches of a run are counted: those that a few scores of the first one show, and then the same.
 
-PILOT = 500
-"""Records a side, at most, whose scores show where cells begin; they are judged in no end."""
+PILOT = 500  # records a side, at most, whose scores show where cells begin; they are judged in no end
 
 FEWEST_PILOT = 5
 SHARE_OF_PILOT = 0.2
 
-CUTS = 1024
-"""Cells of a score, about: a rule may cut it wherever one begins."""
-
-OUTWARD = 12
-"""Cuts beyond the least and the largest score of the pilot, ever further apart."""
+CUTS = 1024  # cells of a score, about: a rule may cut it wherever one begins
+OUTWARD = 12  # cuts beyond the least and the largest score of the pilot, ever further apart
 
 MERGEABLE = ("intervals", "categories", "values")
 """Kinds of cells that stay what they are as more records come."""

@@ -51,8 +51,7 @@ from estimators.statement import (
     rules_covered,
 )
 
-PLANNED = 10_000
-"""Records of both sides at which the ends are best, if nobody says how many will come."""
+PLANNED = 10_000  # records of both sides at which the ends are best, if nobody says how many will come
 
 CHANGES = 2
 """How often a rule that the upper end covers may change its guess along a score, at least, at any of these places."""
@@ -65,8 +64,7 @@ WITHDRAWN = Caution(
     "batches are no draws of one law; the upper end is therefore 1",
 )
 
-BEYOND = 1e-6
-"""How far above a maximum an accuracy is known to be, if it is above."""
+BEYOND = 1e-6  # how far above a maximum an accuracy is known to be, if it is above
 
 SAME = 1e-9
 """How far an end that is computed again may be from what it was: other processors round otherwise."""

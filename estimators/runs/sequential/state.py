@@ -18,18 +18,15 @@ from estimators.sample.counts import Counts
 KIND = "mace sequential run"
 VERSION = 4
 
-MOST_LOOKS = 5_000
-"""Looks of a run, so that its state stays small."""
+MOST_LOOKS = 5_000  # looks of a run, so that its state stays small
 
 HEX = frozenset("0123456789abcdef")
 MOST_BLOCKS = 10_000
 MOST_FAMILIES = 64
-MOST = 2**53
-"""No number of records is larger."""
+MOST = 2**53  # no number of records is larger
 
 MOST_SEED = 2**128
-LONGEST_ID = 64
-"""Letters and digits of a run's name."""
+LONGEST_ID = 64  # letters and digits of a run's name
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,10 @@ AS_STATED = "the number itself"
 ENVELOPE = "ROC envelope of the promise"
 GAUSSIAN = "Dong, Roth and Su 2022"
 
-FIGURES = 15
-"""Decimals of an advantage that was an eta: beyond, they are rounding."""
+FIGURES = 15  # decimals of an advantage that was an eta: beyond, they are rounding
 
 MOST_EPSILON = 1e6
-MOST_MU = 1000.0
-"""Beyond it nothing is left to be promised."""
+MOST_MU = 1000.0  # beyond it nothing is left to be promised
 
 
 @dataclass(frozen=True, slots=True)

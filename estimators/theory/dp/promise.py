@@ -31,8 +31,7 @@ from estimators.errors import OptionError, OutOfRange, require_from_zero_to_one,
 from estimators.python.dataclass import dataclass
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
 
-LARGEST = 700.0
-"""Beyond it e^epsilon is no float, and 1 - e^-epsilon is 1."""
+LARGEST = 700.0  # beyond it e^epsilon is no float, and 1 - e^-epsilon is 1
 
 
 class Envelope(Protocol):

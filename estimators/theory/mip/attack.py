@@ -26,8 +26,7 @@ from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import noisy
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
 
-BLOCK = 64
-"""Releases at a time: each is compared with every shadow fit, in every coordinate."""
+BLOCK = 64  # releases at a time: each is compared with every shadow fit, in every coordinate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

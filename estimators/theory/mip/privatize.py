@@ -35,8 +35,7 @@ from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
 FINENESS = 20
 """Cells in a deviation of the noise, as a power of two: too fine to cost anything, and 2^30 values of noise in each."""
 
-WHOLE = 2.0**52
-"""Doubles from here on are whole numbers."""
+WHOLE = 2.0**52  # doubles from here on are whole numbers
 
 
 def grid_of(noise: Noise, scale: float) -> Floats:

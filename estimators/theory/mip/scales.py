@@ -226,8 +226,7 @@ STAKES = np.array([1.0, 0.97, 0.85, 0.65, 0.4, 0.2, 0.08, 0.03])
 SHARES = np.array([0.4, 0.1, 0.1, 0.1, 0.1, 0.08, 0.07, 0.05])
 """Most to the bold one, whose day has come when noise is calibrated: every x is about as large as any other."""
 
-ROUNDS = 60
-"""Halvings of an interval of length 1: more than a float has bits."""
+ROUNDS = 60  # halvings of an interval of length 1: more than a float has bits
 
 
 def log_wealth(x: Floats, mean: float, group: Ints, groups: int) -> Floats:
@@ -270,11 +269,8 @@ def rows_needed(mean: float, alpha: float) -> int:
     return int(np.ceil((-np.log(alpha) - np.log(SHARES[0])) / -np.log1p(-mean)))
 
 
-PRECISION = 1e-5
-"""A scale is found to within this share of itself, and rounded up."""
-
-SMALLEST = 1e-15
-"""Share of the largest difference below which no smaller scale is looked for."""
+PRECISION = 1e-5  # a scale is found to within this share of itself, and rounded up
+SMALLEST = 1e-15  # share of the largest difference below which no smaller scale is looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,14 +19,9 @@ from estimators.arrays import Floats
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords, require_count
 from estimators.python.dataclass import dataclass
 
-BLOCK = 1 << 14
-"""Categories worked on at once: what they need fits the processor's cache."""
-
-SMALL = 16
-"""Up to here Stirling's error is looked up; beyond, four terms of its series are exact."""
-
-LITTLE = 1e-5
-"""A probability below which a difference from one would cost digits."""
+BLOCK = 1 << 14  # categories worked on at once: what they need fits the processor's cache
+SMALL = 16  # up to here Stirling's error is looked up; beyond, four terms of its series are exact
+LITTLE = 1e-5  # a probability below which a difference from one would cost digits
 
 _K = np.arange(1, SMALL, dtype=np.float64)
 _TABLE = np.concatenate(([0.0], gammaln(_K + 1.0) - (_K + 0.5) * np.log(_K) + _K - 0.5 * np.log(2.0 * np.pi)))
@@ -120,14 +115,12 @@ def _stirling(k: Floats) -> Floats:
     return np.asarray(series)
 
 
-POINTS = 1200
-"""Probabilities of the grid, from far below one record to one half, at equal ratios."""
+POINTS = 1200  # probabilities of the grid, from far below one record to one half, at equal ratios
 
 BETWEEN = 8
 """Further probabilities between two of the grid at which a term is looked at: Theorem 14's terms ripple."""
 
-REACH = 9.0
-"""Standard deviations a law is followed to either side; less than 1e-17 lies beyond."""
+REACH = 9.0  # standard deviations a law is followed to either side; less than 1e-17 lies beyond
 
 FINE = 6.0
 """Steps a standard deviation: a sum of smooth terms over every so many counts is then exact to 1e-30 (Poisson)."""

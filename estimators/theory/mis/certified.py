@@ -31,8 +31,7 @@ from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
 OFFSET = 0.5
 """Added to counts for the upper end: what makes a square root unbiased, and a little more for the unseen."""
 
-ROOM = 1.05
-"""By how much more than is needed g is moved: the supremum is then not where it changes fastest."""
+ROOM = 1.05  # by how much more than is needed g is moved: the supremum is then not where it changes fastest
 
 RAISES = (0.0, 0.5, 2.0, 8.0)
 """Further raises of g, in units of f at one record: they pay where most categories are unseen."""
@@ -43,8 +42,7 @@ LEVELS = (1.0, 1.5)
 STEEPEST = 1000.0
 """Beyond this rate a finer grid of p would be needed, and what is to be gained is a thousandth."""
 
-FIRST = 0.7
-"""Share of the error for the first of several candidates, where it is expected to be best."""
+FIRST = 0.7  # share of the error for the first of several candidates, where it is expected to be best
 
 DOMINANT = 0.1
 """Share of the error spent on the one category that may hold more than half of all records; twice in the upper end."""
@@ -173,8 +171,7 @@ OF_DELTA = Guarantee(
 PIECES = 48
 """Pieces, at equal ratios, an exact interval for one category is cut into to bound Delta's term over it."""
 
-STEPS = 16
-"""Sizes of the grid in a doubling: a certified number of records is found to 2^(1/16), 4.4%."""
+STEPS = 16  # sizes of the grid in a doubling: a certified number of records is found to 2^(1/16), 4.4%
 
 STRIDES = ((64, 0.05), (16, 0.05), (4, 0.05), (1, 0.85))
 """Steps of the grid a walk goes at once, and its share of the error: most for the last, which gives the answer."""

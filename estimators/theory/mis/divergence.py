@@ -13,14 +13,12 @@ from estimators.theory.mis.security import divergence
 from estimators.theory.mis.statement import WORST, weight_in_words
 from estimators.theory.tables import distribution, rows_of
 
-SHARES = tuple(i / 50.0 for i in range(1, 50))
-"""Shares of nonmembers of the curve."""
+SHARES = tuple(i / 50.0 for i in range(1, 50))  # shares of nonmembers of the curve
 
 NOTHING = 1e-12
 """A Delta below is what rounding leaves of 0; so is a difference of two probabilities, as a share of their sum."""
 
-MOST_NAMED = 8
-"""Outputs that a sentence names."""
+MOST_NAMED = 8  # outputs that a sentence names
 
 AS_STATED = Caution(
     "laws_as_stated",

@@ -26,11 +26,8 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 HALVINGS, PANELS, TAIL = 40, 24, 1e-18
 """How the law of the squared length is cut up: towards where a rule begins to depend on it, and evenly in its bulk."""
 
-STEPS = 13
-"""Sizes of a curve when none were given: three to every tenfold."""
-
-USUAL = 0.05
-"""The Delta a curve is drawn around."""
+STEPS = 13  # sizes of a curve when none were given: three to every tenfold
+USUAL = 0.05  # the Delta a curve is drawn around
 
 GAUSSIAN = Caution(
     "gaussian_records",

@@ -146,8 +146,7 @@ def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
 
-TINY = 1e-300
-"""In place of a Delta of 0, whose logarithm there is none of."""
+TINY = 1e-300  # in place of a Delta of 0, whose logarithm there is none of
 
 LEAST_SHARE = 1.0 / sqrt(8.0)
 """Corollary 15's c, better: half of Berend and Kontorovich's (2013) sharp sqrt(1/2); the paper proves 0.29."""

@@ -11,14 +11,9 @@ from estimators.arrays import Floats
 from estimators.python.dataclass import dataclass
 from estimators.theory.mis.binomials import Law
 
-SURE = 3.0
-"""Expected records from which a category counts as surely seen, when g is chosen."""
-
-POINTS = 8192
-"""Pieces of [1/2, 1] in which the largest f is sought."""
-
-TINY = -1e-300
-"""In place of a logarithm of one: what is left then is positive."""
+SURE = 3.0  # expected records from which a category counts as surely seen, when g is chosen
+POINTS = 8192  # pieces of [1/2, 1] in which the largest f is sought
+TINY = -1e-300  # in place of a logarithm of one: what is left then is positive
 
 
 @dataclass(frozen=True, slots=True)

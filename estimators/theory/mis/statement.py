@@ -18,8 +18,7 @@ from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 STEPS = 13
 """Sizes of a curve when none were given: three to every tenfold, from a hundredth to a hundredfold."""
 
-USUAL = 0.05
-"""The Delta a curve is drawn around where there is no sample whose size would suggest one."""
+USUAL = 0.05  # the Delta a curve is drawn around where there is no sample whose size would suggest one
 
 AVERAGES = Caution(
     "averages_over_training_sets",

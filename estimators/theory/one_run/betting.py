@@ -14,17 +14,10 @@ from estimators.theory.one_run.guesses import Guesses
 STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
 """Shares of what is had that are staked on each guess; the bet has an equal part on each."""
 
-ON_DELTA = 0.2
-"""Share of the level that is spent on delta letting more guesses be right than are forgiven."""
-
-LARGEST = 60.0
-"""Epsilons are looked for up to here."""
-
-MOST_FORGIVEN = 2**62 - 1
-"""More than any run has guesses: there all are counted as wrong."""
-
-CLOSE = 1e-6
-"""How closely a bound is found, from below."""
+ON_DELTA = 0.2  # share of the level that is spent on delta letting more guesses be right than are forgiven
+LARGEST = 60.0  # epsilons are looked for up to here
+MOST_FORGIVEN = 2**62 - 1  # more than any run has guesses: there all are counted as wrong
+CLOSE = 1e-6  # how closely a bound is found, from below
 
 
 def log_wealth(guesses: Guesses, epsilon: float, forgiven: int) -> Floats:

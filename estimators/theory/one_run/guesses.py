@@ -24,11 +24,8 @@ from estimators.statement import Caution
 LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the coins after which a run among several may stop; its bet has an equal part on each."""
 
-PAIRINGS = 5
-"""How often records are paired at random: the median says what one pairing may not."""
-
-MOST_PAIRS = 5_000_000
-"""About as many records of a side are paired at most."""
+PAIRINGS = 5  # how often records are paired at random: the median says what one pairing may not
+MOST_PAIRS = 5_000_000  # about as many records of a side are paired at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +46,7 @@ class Guesses:
     shares: Floats
 
 
-Order = tuple[Guesses, ...]
-"""One order of guesses: about records, or about pairs, once for each pairing."""
+Order = tuple[Guesses, ...]  # one order of guesses: about records, or about pairs, once for each pairing
 
 Of = TypeVar("Of")
 Answer = TypeVar("Answer", bound=Any)
@@ -221,8 +217,7 @@ def _looks(coins: int, wrong: Integers, right: Integers) -> Integers:
     return np.stack([wrong, right])[:, np.minimum(at, len(wrong) - 1)]
 
 
-ODD = 1e-4
-"""Fair coins make sides as unequal as are refused with this probability."""
+ODD = 1e-4  # fair coins make sides as unequal as are refused with this probability
 
 
 class Draw(Enum):

@@ -127,17 +127,10 @@ def of_gaussian(mechanism: Gaussian, epsilon: float, practical: float, delta: fl
 # The noise for a wanted practical epsilon: DP's epsilon of an exponential mechanism, sigma of a Gaussian one.
 
 
-GROWTH = 1.1
-"""Steps by which epsilon is raised until the practical epsilon is too large."""
-
-FARTHEST = 1000.0
-"""An epsilon beyond is no choice of noise any more."""
-
-STEPS, HALVINGS = 40, 24
-"""Halvings of the last step; fewer where each compares all pairs of records."""
-
-LEAST = 1e-9
-"""A wanted practical epsilon below is refused: rounding alone would decide whether it is kept."""
+GROWTH = 1.1  # steps by which epsilon is raised until the practical epsilon is too large
+FARTHEST = 1000.0  # an epsilon beyond is no choice of noise any more
+STEPS, HALVINGS = 40, 24  # halvings of the last step; fewer where each compares all pairs of records
+LEAST = 1e-9  # a wanted practical epsilon below is refused: rounding alone would decide whether it is kept
 
 
 def epsilon(mechanism: Summed | Tabled, target: float, farthest: float = FARTHEST) -> float:

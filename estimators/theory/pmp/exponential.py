@@ -55,17 +55,13 @@ INSTEAD = "set draws to sample training sets at random and get an interval"
 MOST_SUMMED = 200_000_000
 """Training sets of summed losses, of which there are fewer than a billion multiplications for each outcome."""
 
-MOST_PAIRED = 800_000
-"""Training sets whose neighbours are all compared."""
+MOST_PAIRED = 800_000  # training sets whose neighbours are all compared
 
 MOST_PAIRS = 100_000_000
 """Pairs of records (or of outcomes), times outcomes (or records), that are compared: 10 seconds for exchanges."""
 
-STEEPEST = 1e10
-"""Logits beyond are refused: the rounding of their sums alone would move the log of a ratio."""
-
-MOST_N = 11
-"""Largest n for which a table of all C(2n, n) training sets is read."""
+STEEPEST = 1e10  # logits beyond are refused: the rounding of their sums alone would move the log of a ratio
+MOST_N = 11  # largest n for which a table of all C(2n, n) training sets is read
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,12 @@ from estimators.theory.tables import rows_of
 # to; the few records that decide are gone through again, distance by distance.
 
 
-EVEN, FAR = 1024, 256
-"""Bins of the usual distances, and of those beyond."""
+EVEN, FAR = 1024, 256  # bins of the usual distances, and of those beyond
 
 MOST_RECORDS = 1 << 16
 """Records whose distances are gone through: four billion of them, in minutes and a third of a gigabyte."""
 
-ROWS, COLUMNS = 256, 2048
-"""A block of distances fits the cache."""
+ROWS, COLUMNS = 256, 2048  # a block of distances fits the cache
 
 MOST = 1e300
 """How far from the others records may lie: less, and floats lose digits; more, and they overflow."""
@@ -164,11 +162,8 @@ PATIENCE = 1 << 20
 
 BLOCK = 1024
 
-LEAST = 1e-300
-"""Of sigma: distances far below it, which then hardly count, are still floats."""
-
-FARTHEST = 1e100
-"""Standard deviations of noise: beyond, the epsilon that goes with them is soon no float."""
+LEAST = 1e-300  # of sigma: distances far below it, which then hardly count, are still floats
+FARTHEST = 1e100  # standard deviations of noise: beyond, the epsilon that goes with them is soon no float
 
 
 @dataclass(frozen=True, slots=True)

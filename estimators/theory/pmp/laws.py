@@ -188,8 +188,7 @@ def _least(one: Floats, other: Floats, delta: float) -> tuple[Floats, NDArray[np
 WIDEST = 600.0
 """Logs of one training set may lie this far apart: products and reciprocals of both parts are still floats."""
 
-CELLS = 1 << 21
-"""Pairs of parts at a time."""
+CELLS = 1 << 21  # pairs of parts at a time
 
 
 def span(scores: Floats) -> float:

@@ -31,12 +31,10 @@ from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, require_pairs
 from estimators.theory.pmp.laws import InOut
 
-Progress = Callable[[float], None]
-"""Called with the share of the work that is done."""
+Progress = Callable[[float], None]  # called with the share of the work that is done
 
 CELLS = 1 << 21
-REPORTS, FEWEST = 50, 256
-"""How often progress is told, unless blocks would be smaller than this."""
+REPORTS, FEWEST = 50, 256  # how often progress is told, unless blocks would be smaller than this
 
 PILOT = 512
 STEPS = 64

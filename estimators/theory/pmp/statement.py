@@ -19,20 +19,11 @@ from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Event, Worst, finite, half_of
 from estimators.theory.pmp.sampled import sample_epsilon
 
-COIN = 0.5
-"""How often guessing is right: half of the records were used."""
-
-POINTS = 41
-"""Epsilons of the curve."""
-
-NOTHING = 1e-12
-"""A practical epsilon of laws below it is what rounding leaves of 0."""
-
-MOST_NAMED = 8
-"""Outcomes that a sentence names."""
-
-SMALLEST_SPAN = 1e-3
-"""How far the curve of a finite law goes at least, if nothing is given away."""
+COIN = 0.5  # how often guessing is right: half of the records were used
+POINTS = 41  # epsilons of the curve
+NOTHING = 1e-12  # a practical epsilon of laws below it is what rounding leaves of 0
+MOST_NAMED = 8  # outcomes that a sentence names
+SMALLEST_SPAN = 1e-3  # how far the curve of a finite law goes at least, if nothing is given away
 
 THESE_RECORDS = Caution(
     "these_records",

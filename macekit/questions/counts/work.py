@@ -25,18 +25,14 @@ from macekit.problems import Problem, fault
 from macekit.questions.counts import CountsAnswer, CountsQuestion
 from macekit.schemas.query_string import WIDE
 
-ON_A_LINE = ("grid", "edges", "equal_mass")
-"""Cells of numbers that have an order and a distance."""
+ON_A_LINE = ("grid", "edges", "equal_mass")  # cells of numbers that have an order and a distance
 
 
 LARGE = 128 * 2**20
 """Bytes from which records are counted as they come, if counts are enough for the question."""
 
-EXPANSION = 4
-"""How much larger compressed data is taken to be than its file."""
-
-NEED_RECORDS = frozenset({"kde", "learned"})
-"""Estimators that look at each record."""
+EXPANSION = 4  # how much larger compressed data is taken to be than its file
+NEED_RECORDS = frozenset({"kde", "learned"})  # estimators that look at each record
 
 OF_VECTORS = frozenset({"auto", "learned", "histogram"})
 """Estimators of vectors that need no record twice: one learned score, or boxes."""

@@ -23,8 +23,7 @@ from macekit.schemas.records import (
     without,
 )
 
-SEAL = "seal"
-"""What a service that signs adds to the state of a run."""
+SEAL = "seal"  # what a service that signs adds to the state of a run
 
 
 OF_GROUPS = ("max_group_risk", "max_group_advantage")

@@ -26,8 +26,7 @@ from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswe
 from macekit.schemas.questions import LinearMetric
 from macekit.schemas.statements import ProvenanceAnswer
 
-GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
-"""Limits that need groups."""
+GROUP_LIMITS = ("max_group_advantage", "max_group_risk")  # limits that need groups
 
 
 def decision(result: Judgement) -> DecisionAnswer:

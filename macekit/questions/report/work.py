@@ -40,8 +40,7 @@ from macekit.questions.report import ReportQuestion
 from macekit.questions.risk.work import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 
-CURVE_POINTS = 161
-"""Points along the score at which kernel densities are stated."""
+CURVE_POINTS = 161  # points along the score at which kernel densities are stated
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

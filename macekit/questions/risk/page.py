@@ -17,11 +17,8 @@ ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upp
 
 HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
 
-BRIEF = (0, 1, 2, 3, 6)
-"""Columns of that for one screen."""
-
-PUBLISHED = "As published"
-"""The first of the columns that state what the paper does."""
+BRIEF = (0, 1, 2, 3, 6)  # columns of that for one screen
+PUBLISHED = "As published"  # the first of the columns that state what the paper does
 
 COLUMNS = (
     ("metric", "metric_lower", "metric_upper"),

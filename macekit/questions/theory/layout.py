@@ -20,10 +20,8 @@ QUANTITIES = {
     "delta": "Delta",
 }
 """What the quantities of bounds are called; one that is not listed is called what it is."""
-RATE = "tpr_at_fpr_"
-"""How the true positive rate at a false positive rate begins, which follows."""
-MOST_LISTED = 8
-"""Numbers of a list that are shown in one cell."""
+RATE = "tpr_at_fpr_"  # how the true positive rate at a false positive rate begins, which follows
+MOST_LISTED = 8  # numbers of a list that are shown in one cell
 TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
 REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
 PAPERS: model.Inline = (

@@ -68,8 +68,7 @@ SIDES = ("members", "nonmembers")
 COLOURS = (MEMBER, NONMEMBER)
 DASHES = ((1, 0), (5, 3))
 
-MOST = 20
-"""Categories that are drawn, those of most records first."""
+MOST = 20  # categories that are drawn, those of most records first
 
 
 def distribution(scores: AnswerPath) -> Figure | None:
@@ -187,11 +186,8 @@ def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence
 
 
 PLOT = 500
-MOST_SLICES = 60
-"""Slices that are drawn: of more, those of the narrowest intervals."""
-
-KERNELS, SLICES = 3, 2
-"""The theorem that each curve is of."""
+MOST_SLICES = 60  # slices that are drawn: of more, those of the narrowest intervals
+KERNELS, SLICES = 3, 2  # the theorem that each curve is of
 
 ENDS = ("lower", "upper")
 COLUMNS = ("starts", "ends", "posterior", *ENDS)

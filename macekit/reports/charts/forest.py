@@ -20,8 +20,7 @@ from macekit.reports.formatting import between, distinct, ends, finite, many, ro
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
 
-MOST = 40
-"""Lines that are drawn: more could not be told apart."""
+MOST = 40  # lines that are drawn: more could not be told apart
 
 ROW = 24
 PLOT = 300

@@ -22,13 +22,11 @@ def placing(low: float, high: float) -> Callable[[float], float]:
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 
-WIDTH = 560
-"""Of what is drawn between the axes, where a chart takes the whole width of a page."""
+WIDTH = 560  # of what is drawn between the axes, where a chart takes the whole width of a page
 
 FONT = "sans-serif"
 
-DASHED = (5, 4)
-"""The line of what there is without any leak."""
+DASHED = (5, 4)  # the line of what there is without any leak
 
 CONFIG: Spec = {
     "aria": False,

@@ -14,11 +14,8 @@ COLOURS = (MEMBER, NONMEMBER, INK, THRESHOLD, BASELINE, OPEN)
 DASHES = ([1, 0], [5, 4], [2, 3], [9, 3, 2, 3], [1, 5], [12, 4])
 """Of the curves in their order: told apart without their colours, too; a seventh looks like the sixth."""
 
-LEAST = 1e-12
-"""What a logarithmic axis begins at, if a curve goes further down."""
-
-MOST_POWERS = 8
-"""Powers of ten that are written along an axis."""
+LEAST = 1e-12  # what a logarithmic axis begins at, if a curve goes further down
+MOST_POWERS = 8  # powers of ten that are written along an axis
 
 Point = tuple[float, float]
 

@@ -11,11 +11,8 @@ from macekit.reports.formatting import between, ends, finite, rounded, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.reports.palette import BASELINE, INK, MEMBER
 
-MOST = 240
-"""Points of a curve: more than there are pixels would only weigh."""
-
-SIDE = 340
-"""Of the square that a curve is drawn in."""
+MOST = 240  # points of a curve: more than there are pixels would only weigh
+SIDE = 340  # of the square that a curve is drawn in
 
 Point = tuple[float, float]
 
@@ -127,8 +124,7 @@ def stairs(band: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return [{name: rounded(value) for name, value in step.items()} for step in steps]
 
 
-LEAST = 1e-6
-"""The farthest out that is drawn."""
+LEAST = 1e-6  # the farthest out that is drawn
 
 
 def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:

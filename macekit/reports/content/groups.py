@@ -20,8 +20,7 @@ OWN_OR_MEAN: model.Inline = (
     "looks at no group by itself.",
 )
 
-COIN = 0.5
-"""The prior at which no risk is less than that of a model that does not leak."""
+COIN = 0.5  # the prior at which no risk is less than that of a model that does not leak
 
 
 def sections(

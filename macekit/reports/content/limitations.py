@@ -6,8 +6,7 @@ from macekit.reports.content import plain_words
 from macekit.reports.content.guarantees import SIMULATED, Backing
 from macekit.reports.model import AnswerPath, Bullets, Inline, Phrase, Section
 
-MOST = 40
-"""Items of one kind; a report with a thousand groups does not need a thousand sentences."""
+MOST = 40  # items of one kind; a report with a thousand groups does not need a thousand sentences
 
 SCOPE: Inline = (
     "Only this score of this model was looked at. Another attack, another score, or several scores together "

@@ -82,8 +82,7 @@ def assumed_class(advantage: AnswerPath) -> str:
     return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
 
 
-NOTHING = AnswerPath(None)
-"""No flags, of an answer that has none."""
+NOTHING = AnswerPath(None)  # no flags, of an answer that has none
 
 
 def no_evidence(result: AnswerPath, flags: AnswerPath) -> bool:
@@ -135,8 +134,7 @@ def rare_exposure(exposure: AnswerPath) -> tuple[Quote | None, bool]:
 
 BLIND = "the baseline: guessing without the score"
 
-COIN = 0.5
-"""The prior at which guessing without the score is tossing a coin."""
+COIN = 0.5  # the prior at which guessing without the score is tossing a coin
 
 
 def headline(answer: AnswerPath, result: AnswerPath) -> Headline:

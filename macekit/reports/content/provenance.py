@@ -8,11 +8,8 @@ from macekit.catalogue import ARRAYS
 from macekit.reports import model
 from macekit.reports.content.reproduce import FROM_A_MODEL, Reproduction, listings, of_a_model, unusual
 
-MOST_NAMED = 6
-"""Columns that are named on the first screen."""
-
-MOST_ROWS = 40
-"""Columns that are listed beside the provenance; a thousand queries are in the JSON."""
+MOST_NAMED = 6  # columns that are named on the first screen
+MOST_ROWS = 40  # columns that are listed beside the provenance; a thousand queries are in the JSON
 
 MORE = "more than a thousand different values"
 
@@ -92,11 +89,8 @@ def _how_taken(column: model.AnswerPath) -> model.Inline:
     return kind.untrusted(), ", ", column["distinct"].number("count"), " different"
 
 
-MOST = 60
-"""Options that are shown; a list of a thousand false positive rates is in the JSON."""
-
-COUNTS_PREFIX = "counts over "
-"""How the library begins to say that it was given counts."""
+MOST = 60  # options that are shown; a list of a thousand false positive rates is in the JSON
+COUNTS_PREFIX = "counts over "  # how the library begins to say that it was given counts
 
 COLUMNS: model.Inline = (
     "The same input gives the same answer, to the last digit, with the same version of the method. The commands "

@@ -19,8 +19,7 @@ ADDRESS = "http://127.0.0.1:8000"
 FROM_A_MODEL = "audit_model"
 """The function of ``macekit`` that asks a model itself, and what provenance then calls the method."""
 
-LEFT_OUT = "…"
-"""What stands in provenance for arrays and functions, of which no text can be made."""
+LEFT_OUT = "…"  # what stands in provenance for arrays and functions, of which no text can be made
 
 SCORES, REQUEST = "scores.csv", "request.json"
 """What the input is called where its name is not known, or is not one to be repeated."""

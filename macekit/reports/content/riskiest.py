@@ -17,8 +17,7 @@ LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper e
 QUERIES = ("Query", "A high score says", "From")
 TAILS = ("Query", "Members", "Nonmembers", "Members, at least", "Nonmembers, at most", "Probable, at least")
 COLUMNS = ("Column", "Kind", "Advantage", "Lower end", "Upper end", "They differ")
-MOST = 40
-"""Columns that are listed."""
+MOST = 40  # columns that are listed
 
 LABELS = {
     "advantage": "The riskiest query's advantage",

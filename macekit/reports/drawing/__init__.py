@@ -19,20 +19,14 @@ NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 """Fonts of the width that is reckoned with, if the reader's machine has one."""
 
-WIDER = 0.15
-"""How much wider another font may be: room is left for it beside the labels at the left."""
+WIDER = 0.15  # how much wider another font may be: room is left for it beside the labels at the left
 
 VARIABLE = {colour: f"var({name})" for name, colour in VARIABLES.items()}
 
 MARGIN = 16
-HEAD = 30
-"""Height of a title, in a file that shows several figures."""
-
-SCALE = 2.0
-"""Pixels of a PNG for each unit of the drawing: sharp in print and on dense screens."""
-
-VERSION = "6.4"
-"""Of Vega-Lite, that the charts are written for."""
+HEAD = 30  # height of a title, in a file that shows several figures
+SCALE = 2.0  # pixels of a PNG for each unit of the drawing: sharp in print and on dense screens
+VERSION = "6.4"  # of Vega-Lite, that the charts are written for
 
 
 def inline_svg(figure: Figure, name: str) -> str:

@@ -21,16 +21,12 @@ WIDTH = {chr(32 + place): int(width) / 1000 for place, width in enumerate(WIDTHS
 WIDE, COMBINING, ELSE = 1.0, 0.0, 0.6
 """The same of the characters of East Asia, of marks over others, and of all else."""
 
-BOLDER = 1.08
-"""How much wider bold text is, about."""
-
-ASCENT, DESCENT = 0.8, 0.22
-"""How far text reaches above and below its line, as shares of its size."""
+BOLDER = 1.08  # how much wider bold text is, about
+ASCENT, DESCENT = 0.8, 0.22  # how far text reaches above and below its line, as shares of its size
 
 ESCAPES = {'"': "&quot;"}
 
-PADDING = 5
-"""Around everything that is drawn."""
+PADDING = 5  # around everything that is drawn
 
 
 def width_of(text: str, size: float, *, bold: bool = False) -> float:

@@ -15,20 +15,11 @@ from macekit.reports.drawing import scales
 from macekit.reports.drawing.canvas import Canvas, Drawing, number, width_of
 from macekit.reports.drawing.marks import MIDDLE, Frame, Spec, dashes_of, rows_of, symbol
 
-CRISP = 0.5
-"""Lines of one pixel lie between two."""
-
-TICK, BESIDE = 5, 2
-"""How long the mark of a number is, and how far behind it the number stands."""
-
-LINE, TITLE = 16, 35
-"""How far below an axis the line of its numbers and that of its title are."""
-
-FEW = 5
-"""Numbers along an axis that is asked for powers of ten and holds hardly one."""
-
-APART = 40
-"""About so many pixels from number to number, where a chart does not say."""
+CRISP = 0.5  # lines of one pixel lie between two
+TICK, BESIDE = 5, 2  # how long the mark of a number is, and how far behind it the number stands
+LINE, TITLE = 16, 35  # how far below an axis the line of its numbers and that of its title are
+FEW = 5  # numbers along an axis that is asked for powers of ten and holds hardly one
+APART = 40  # about so many pixels from number to number, where a chart does not say
 
 
 @dataclass(frozen=True, slots=True)

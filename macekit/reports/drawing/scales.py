@@ -15,14 +15,12 @@ Span: TypeAlias = tuple[float, float]
 PADDING_INNER, PADDING_OUTER = 0.2, 0.2
 """Room between bands that hold several things, and around all, as shares of a step from one to the next."""
 
-NICE = 10
-"""About how many round steps an axis has that ends at round numbers."""
+NICE = 10  # about how many round steps an axis has that ends at round numbers
 
 FACTORS = ((10, 50.0), (5, 10.0), (2, 2.0))
 """Round numbers, and from which square of the rough step on each is the nearest."""
 
-PLAIN = 6
-"""Digits up to which a number is written out."""
+PLAIN = 6  # digits up to which a number is written out
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from macekit.operations.options import parse_question, provenance, reply_of, rep
 from macekit.problems import fault
 from macekit.questions.audits.exposed import ExposedAnswer, ExposedQuestion, ListAnswer
 
-MOST = 200
-"""Lists that an answer has."""
+MOST = 200  # lists that an answer has
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

@@ -27,8 +27,7 @@ from macekit.schemas.answers import StrengthAnswer
 from macekit.schemas.questions import QueryLimitsQuestion
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
-NUMBERS = ("whole", "number")
-"""Kinds of columns that hold numbers."""
+NUMBERS = ("whole", "number")  # kinds of columns that hold numbers
 
 ASKED = {"queries", "together", "prior", "confidence", "seed"}
 """Options that the library has by the same names, of the audit and of the strength of its queries alike."""

@@ -21,8 +21,7 @@ from macekit.questions.audits.shadows import ShadowsQuestion
 
 COPIED = ("id", "group", "unit")
 LEARNED = ("features", "calibration_features", "calibration_signal")
-OF_SHADOWS = ("signals", "membership")
-"""Arrays of which a column is a record."""
+OF_SHADOWS = ("signals", "membership")  # arrays of which a column is a record
 
 UNLIKE = 0.1
 """How far the shares of shadows with a record may be apart between the sides before that is worth a word."""

@@ -22,8 +22,7 @@ MEMBER = "member"
 IDS = ("id", "group")
 LISTS = (LOGPROBS, MEAN, STD, REFERENCE)
 
-BATCH = 2**20
-"""Tokens that are scored together, or thereabouts."""
+BATCH = 2**20  # tokens that are scored together, or thereabouts
 
 NAMES = {
     "totals": TOTAL,

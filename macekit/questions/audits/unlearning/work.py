@@ -21,8 +21,7 @@ from macekit.problems import fault
 from macekit.questions.audits.table_answers import Columns, column_of, column_read, provenance
 from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
 
-RETRAINED = "retrained"
-"""What the column of a retrained model's score is called, if nobody says."""
+RETRAINED = "retrained"  # what the column of a retrained model's score is called, if nobody says
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

@@ -10,8 +10,7 @@ from macekit.questions.theory.dp import COINS, Adjacency, Inclusion
 from macekit.schemas.records import Question, Share, about, absent, present
 from macekit.schemas.statements import OriginAnswer, WarningAnswer
 
-NUMBERS = ("advantage", "eta", "epsilon", "mu")
-"""What can be converted."""
+NUMBERS = ("advantage", "eta", "epsilon", "mu")  # what can be converted
 
 
 def _one_number() -> JsonDict:

@@ -18,8 +18,7 @@ from macekit.questions.theory import onerun
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.text import in_order, label_name
 
-MOST_RUNS = 100
-"""Runs that are taken together at most: the bound after each is looked for anew."""
+MOST_RUNS = 100  # runs that are taken together at most: the bound after each is looked for anew
 
 
 def answer_onerun(call: Call, body: DecodedBody) -> Reply:
