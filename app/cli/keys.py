@@ -47,8 +47,8 @@ def _add_acts(command: Parser) -> None:
         name: str, does: str, run: Callable[[argparse.Namespace], int], usage: str, whose: str = ""
     ) -> Any:
         parser = acts.add_parser(name, help=does, usage=f"mace keys {name} FILE{usage}")
-        made = "; it is made if there is none" if run is _add else ""
-        parser.add_argument("file", metavar="FILE", help=f"file of keys{made}")
+        note = "; it is made if there is none" if run is _add else ""
+        parser.add_argument("file", metavar="FILE", help=f"file of keys{note}")
         if whose:
             parser.add_argument("name", metavar="NAME", help=whose)
         parser.set_defaults(run=run)

@@ -52,11 +52,11 @@ def confine(readable: Iterable[Path], *, network: bool = False) -> tuple[str, ..
 
     It holds for this thread and whatever comes of it, so it must be the only one.
     """
-    if not (known := version()):
+    if not (abi := version()):
         return ()
-    access = (1 << max(number for since, number in ACCESS_OF_VERSION.items() if since <= known)) - 1
-    no_tcp = known >= 4 and not network
-    kinds = struct.pack("=QQQ", access, TCP * no_tcp, SCOPES * (known >= 6))
+    access = (1 << max(number for since, number in ACCESS_OF_VERSION.items() if since <= abi)) - 1
+    no_tcp = abi >= 4 and not network
+    kinds = struct.pack("=QQQ", access, TCP * no_tcp, SCOPES * (abi >= 6))
     ruleset = _call(CREATE_RULESET, kinds, len(kinds), 0)
     if ruleset < 0:
         return ()
@@ -67,7 +67,7 @@ def confine(readable: Iterable[Path], *, network: bool = False) -> tuple[str, ..
             return ()
     finally:
         os.close(ruleset)
-    return ("files", *["tcp"] * no_tcp, *["signals"] * (known >= 6))
+    return ("files", *["tcp"] * no_tcp, *["signals"] * (abi >= 6))
 
 
 def _allow(ruleset: int, path: Path) -> None:

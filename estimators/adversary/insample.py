@@ -303,7 +303,7 @@ def _search_along(tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, enou
     as one with j of them and the most of the other side that i leave. The likeliest stretches are split until what
     is left to gain no longer matters, or it is plain on which side of ``enough`` the largest lies.
     """
-    seen = float((prior * tpr + (1.0 - prior) * tnr).max())
+    best_here = float((prior * tpr + (1.0 - prior) * tnr).max())
     rules = distinct(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
     begin = distinct(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
     end = np.append(begin[1:] - 1.0, begin[-1])
@@ -317,10 +317,10 @@ def _search_along(tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, enou
         bound = np.concatenate([limits[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
         open_ = np.flatnonzero((bound > lower) & (last > first))
-        settled = (
-            upper - lower <= max(SLACK * (upper - seen), FINE) or lower > enough or upper <= enough < 1.0
+        is_settled = (
+            upper - lower <= max(SLACK * (upper - best_here), FINE) or lower > enough or upper <= enough < 1.0
         )
-        if settled or not open_.size:
+        if is_settled or not open_.size:
             break
         top = open_[np.argsort(-bound[open_])[:PIECES]]
         rules = first[top[:1]]

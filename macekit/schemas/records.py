@@ -58,7 +58,7 @@ def absent(*names: str) -> JsonDict:
     return {"properties": {name: {"type": "null"} for name in names}}
 
 
-def given(name: str) -> JsonDict:
+def with_value(name: str) -> JsonDict:
     """State that a field is there, of whatever type, and not null."""
     return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 

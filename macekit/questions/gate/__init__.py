@@ -18,8 +18,8 @@ from macekit.schemas.records import (
     about,
     absent,
     any_number,
-    given,
     present,
+    with_value,
     without,
 )
 
@@ -46,11 +46,14 @@ class GateQuestion(PriorQuestion):
                     },
                     "then": any_number("max_tpr", "max_epsilon", "max", *OF_GROUPS),
                 },
-                {"if": present("number", "max"), "then": given("metric"), "else": absent("metric")},
+                {"if": present("number", "max"), "then": with_value("metric"), "else": absent("metric")},
                 {
                     "if": any_number(*OF_GROUPS),
                     "then": {
-                        "anyOf": [without(given("groups"), "counts"), without(COUNTED_BY_GROUP, "groups")]
+                        "anyOf": [
+                            without(with_value("groups"), "counts"),
+                            without(COUNTED_BY_GROUP, "groups"),
+                        ]
                     },
                     "else": absent("groups"),
                 },

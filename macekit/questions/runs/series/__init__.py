@@ -27,7 +27,7 @@ class SeriesQuestion(ReleasesQuestion):
                     ]
                 },
                 "else": {
-                    "allOf": [records.present("array", "members", "nonmembers"), records.given("groups")]
+                    "allOf": [records.present("array", "members", "nonmembers"), records.with_value("groups")]
                 },
             },
         }
