@@ -31,8 +31,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import psutil
 import pyarrow as pa
-from app.workers.memory import MemoryLimit
 
+from app.workers.privileges import MemoryLimit
 from benchmarks.harness import Run, table
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call, Reply
