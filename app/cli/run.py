@@ -8,7 +8,7 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode, reader_of
-from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import join_sides
@@ -294,11 +294,11 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
-    answered = msgspec.json.decode(reply.body)
-    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in answered["columns"]]
+    body = _body_of(msgspec.json.decode(reply.body))
+    assert body is not None  # it is an answer of counts
     progress.now("computing")
-    asked = {name: value for name, value in values.items() if name != "query"}  # it said how to count them
-    return DecodedBody({"": Sample(counts=answered["counts"])}, asked, columns=tuple(columns))
+    # the query said how to count them
+    return replace(body, options={name: value for name, value in values.items() if name != "query"})
 
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:
@@ -333,7 +333,12 @@ def counts_in(source: Source) -> DecodedBody | None:
             content = msgspec.json.decode(expanded(about, body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
         return None  # the reader of requests says what is wrong
-    of_counts = answer_of_counts(content) if isinstance(content, dict) else None
+    return _body_of(content) if isinstance(content, dict) else None
+
+
+def _body_of(content: dict[str, Any]) -> DecodedBody | None:
+    """The counts in what was answered of them, without anything beside it; None if it is anything else."""
+    of_counts = answer_of_counts(content)
     if of_counts is None or content.keys() - OF_COUNTED - {"counts"}:
         return None
     columns, notes = of_counts

@@ -40,6 +40,15 @@ def test_each_score_has_one_row_in_the_table_of_risks(spread) -> None:
     assert [int(((low <= score) & (score < high)).sum()) for score in scores] == [1] * len(scores)
 
 
+def test_a_report_tells_cells_next_to_1_apart() -> None:
+    scores = 1.0 - 10.0 ** rng.normal(-6, 1, 2000)
+    report = macekit.report(counts=macekit.counts(scores[::2], scores[1::2])["counts"]).to_html()
+    text = re.sub("<[^>]+>", "", report)
+
+    assert not re.search(r"\b1 to 1\b", text)
+    assert re.search(r"0\.9999\d+ to 0\.9999\d+", text)
+
+
 def test_a_report_names_cells_by_the_scores_in_them() -> None:
     page = macekit.report(counts=macekit.counts(FEW)["counts"]).to_html()
 

@@ -334,8 +334,7 @@ def pilot_and_rest(batch: Scores, rng: np.random.Generator) -> tuple[Counts, Cou
     rest = [side[size:] for side, size in zip(sides, sizes, strict=True)]
     values, records = np.unique_counts(np.concatenate(pilot_sides))
     behind = np.nextafter(values[records > 1], np.inf)  # a score that several have is a cell of its own
-    cuts = np.union1d(_cuts(values), behind[np.isfinite(behind)])
-    cells = Intervals(cuts)
+    cells = Intervals(np.union1d(_cuts(values), behind[np.isfinite(behind)]))
     pilot, others = (_count([cells.locate(side) for side in part], cells) for part in (pilot_sides, rest))
     return pilot, others
 

@@ -1,5 +1,6 @@
 """A gate passes, fails or stays open as its limits do, and errs as seldom as it says."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -370,6 +371,17 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
         assert result.limits[0].verdict.holds_up_to_changes is None
         assert len(result.covers) == 3
         assert "the limit holds for" not in result.sentence
+
+
+def test_equal_scores_of_many_records_hide_nothing_and_no_cell_of_them_is_said_to() -> None:
+    """Past 131,072 records scores are counted in cells, of which those of equal scores are exact."""
+    rng = np.random.default_rng(6)
+    sides = (np.where(rng.random(70_000) < 0.2, 1.0, rng.random(70_000)) for _ in "ab")
+    judgement = judge(Scores.of(*sides), [MaxAdvantage(0.2)])
+
+    share = float(re.search(r"with up to ([\d.]+)% of a side in one", judgement.covers[1])[1])
+    assert 0.0 < share < 0.1
+    assert "in one cell" not in judgement.exposure.sentence
 
 
 def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
