@@ -41,13 +41,17 @@ def lengths(starts: Integers, end: int) -> Integers:
     return np.concatenate([starts[1:], [end]]) - starts
 
 
-def distinct(values: NDArray[Scalar]) -> NDArray[Scalar]:
+def distinct(values: NDArray[Scalar], in_runs: bool = False) -> NDArray[Scalar]:
     """The different ones of a plain array without NaN, in order: ``np.unique``, which imports masked arrays to say so.
+
+    Args:
+        values: The array.
+        in_runs: It consists of a few runs that are in order, which costs less.
 
     >>> distinct(np.array([3, 1, 3])).tolist()
     [1, 3]
     """
-    ordered = np.sort(values, axis=None)
+    ordered = np.sort(values, axis=None, kind="stable" if in_runs else None)
     new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     return ordered[new]

@@ -81,6 +81,7 @@ SPANNED = 6.0
 """Multiples of a decimal unit that scores span at least, if how far they lie from one is to be an aspect."""
 
 LOOKED_AT = 4096  # finest cells, about, by which an aspect is looked at first
+NEIGHBOURHOOD = 8  # of all records, around a score, one in so many tells how many members are expected at it
 UNITS = 3  # decimal units that are looked at, at most
 
 CLOSENESS = 16
@@ -208,14 +209,22 @@ class Aspect:
         """Its rules, the finest first."""
         return tuple(Around(width) for width in self.widths)
 
-    def strikes(self, members: Integers, nonmembers: Integers, worth: float = 1.0) -> bool:
-        """Whether the sides differ in it by more than chance explains, records being worth so much of one each."""
-        n1, n0 = int(members.sum()), int(nonmembers.sum())
-        first, second = self.table(np.stack([members, nonmembers]))
-        enough = first + second >= 5
-        first, second = first[enough], second[enough]
-        excess = (first / n1 - second / n0) ** 2 * (n1 * n0 / (first + second))
-        return bool(n1 and n0 and worth * excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
+    def strikes(self, excess: Floats, variance: Floats, records: Integers, worth: float = 1.0) -> bool:
+        """Whether the members of its cells exceed what is expected by more than chance explains.
+
+        Args:
+            excess: Members in each finest cell beyond what its neighbourhood leads one to expect.
+            variance: Of their number, by chance.
+            records: Of both sides in it.
+            worth: How much of an independent record a record says.
+        """
+        beyond, by_chance, seen = (
+            np.bincount(self.cell, weights=each, minlength=self.size) for each in (excess, variance, records)
+        )
+        enough = (seen >= 5) & (by_chance > ROUNDING)
+        surprise = worth * (beyond[enough] ** 2 / by_chance[enough]).sum()
+        cells = np.count_nonzero(enough)
+        return bool(surprise > cells + STRIKING * np.sqrt(2.0 * cells))
 
 
 def widths_for(cells: int) -> tuple[int, ...]:
@@ -264,11 +273,24 @@ def readings(counts: Counts) -> list[Aspect]:
 
 
 def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
-    """Whether the sides differ in an aspect, by some thousands of cells."""
+    """Whether the sides differ in an aspect beyond how they differ along the score, by some thousands of cells."""
     every = max(1, counts.size // LOOKED_AT)
-    members, nonmembers = counts.members[::every], counts.nonmembers[::every]
     aspects = _aspects(counts, every, any(doubt.code == PRECISION for doubt in counts.doubts))
-    return any(each.strikes(members, nonmembers, worth) for each in aspects)
+    if not aspects:
+        return False
+    members, records = counts.members[::every], counts.pooled[::every]
+    share = _share_around(members, records)
+    excess, variance = members - records * share, records * share * (1.0 - share)
+    return any(each.strikes(excess, variance, records, worth) for each in aspects)
+
+
+def _share_around(members: Integers, records: Integers) -> Floats:
+    """The share of members around each cell, among the nearest records of a NEIGHBOURHOOD of all."""
+    sums, below = (np.append(0, each.cumsum()) for each in (members, records))
+    reach, middle = below[-1] / (2.0 * NEIGHBOURHOOD), (below[1:] + below[:-1]) / 2.0
+    low = np.maximum(below.searchsorted(middle - reach) - 1, 0)
+    high = np.minimum(below.searchsorted(middle + reach), len(records))
+    return (sums[high] - sums[low]) / np.maximum(below[high] - below[low], 1)
 
 
 def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:

@@ -278,13 +278,11 @@ def by_rank(scores: Scores) -> Counts:
     unseen = max(_largest(column[light]) / len(side) for column, side in zip(columns, (a, b), strict=True))
     if not heavy.any():
         return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]), odd, unseen)
-    inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
-    values = distinct(np.concatenate(inside))
+    inside = [np.sort(side[heavy[index]]) for side, index in zip((a, b), at, strict=True)]
+    values = distinct(np.concatenate(inside), in_runs=True)
     every = max(1, len(values) // EXACT_RECORDS)
     fine = values[::every]
-    fine_columns = [
-        np.bincount(np.searchsorted(fine, side, side="right") - 1, minlength=len(fine)) for side in inside
-    ]
+    fine_columns = [np.diff(side.searchsorted(fine), append=len(side)) for side in inside]
     edges = np.concatenate([starts[light], fine])
     order = np.argsort(edges, kind="stable")
     sides = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.changes import MANY, neighbours_lower
+from benchmarks.changes import FEW, MANY, neighbours_lower
 from estimators import CellsTarget, Scores, ThresholdTarget, advantage, verdict
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.many_changes import (
@@ -13,6 +13,7 @@ from estimators.adversary.many_changes import (
     gain_by_changes,
     many_changes,
     readings,
+    sign_of,
 )
 from estimators.sample.counting import by_edges, finest
 from tests.cases import each_case
@@ -85,6 +86,28 @@ def test_without_a_leak_rules_with_many_changes_prove_one_as_seldom_as_they_say(
     assert above <= most_misses(runs)
     assert evident <= most_misses(runs, 0.02)
     assert 0.05 * runs < asked < 0.35 * runs
+
+
+@each_case("world", ["confidences", "losses", "shift"])
+@each_case("n", [300, 3000, 100_000])  # records as they are, and cells of counts, narrower next to 0 and 1
+def test_a_leak_along_the_score_alone_is_no_sign_of_one_near_round_numbers(world, n) -> None:
+    """What scores are near a round number has its neighbours' share of members; all were asked of confidences."""
+    seeds = range(20 if n < 100_000 else 4)
+    asked = [sign_of(finest(Scores.of(*FEW[world][0](np.random.default_rng(seed), n))))[0] for seed in seeds]
+
+    assert sum(asked) <= most_misses(len(seeds), 0.03)
+
+
+@each_case("n", [3000, 200_000])
+def test_a_leak_near_hundredths_shows_beside_one_along_the_score(n) -> None:
+    rng = np.random.default_rng(5)
+    members, nonmembers = FEW["losses"][0](rng, n)
+    near = rng.random(n) < 0.1
+    members[near] = np.round(members[near], 2) + rng.normal(0.0, 2e-4, near.sum())
+    fine = finest(Scores.of(np.abs(members), nonmembers))
+
+    assert gain_by_changes(fine).beyond < 1.0
+    assert sign_of(fine)[0]
 
 
 def test_what_chance_gains_is_as_the_table_says() -> None:
