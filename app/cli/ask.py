@@ -20,13 +20,13 @@ from app.cli.inputs import Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import Misuse
-from app.cli.run import Apart, CountsFiles, Inputs, Sides, Tables, answer_inputs, risks_to_write
+from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
 from macekit.decoding.compression import expanded
-from macekit.formats import FORMATS, format_named
+from macekit.formats import FORMATS
 from macekit.operation import Operation
 from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
@@ -176,8 +176,6 @@ def answer_question(
             inputs = _results(question, paths, arguments, progress)
         if isinstance(inputs, Apart):
             progress.say(f"{len(paths)} files, each judged by itself; --one-table reads them as one table")
-        elif isinstance(inputs, CountsFiles):
-            progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
             progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
         of_records = output is not None and output.form.accept == ARROW
@@ -323,8 +321,6 @@ def _inputs(
             [(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths]
         )
     together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
-    if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
-        return CountsFiles([stack.enter_context(open_source(path)) for path in paths])
     if together and (len(paths) > 1 or is_address(paths[0])):
         return [_shards(paths, arguments)]
     apart = question.most_files is None
@@ -372,11 +368,6 @@ def _require_distinct(paths: Sequence[str]) -> None:
         if real in seen:
             raise Misuse(f"{safe_name(path)}: is given twice; each file is judged once")
         seen.add(real)
-
-
-def _is_json(path: str) -> bool:
-    """Whether a file is called so; of several files it can then only be counts."""
-    return format_named(path) == "json" and not is_address(path)
 
 
 def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:

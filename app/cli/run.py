@@ -8,7 +8,7 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -19,16 +19,15 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode, reader_of
-from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import join_sides
-from macekit.decoding.json import OF_COUNTED, answer_of_counts
+from macekit.decoding.json import body_of_counts
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.encode import json_bytes
-from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
 from macekit.reports.files import FileAnswer, level_of_each, together
@@ -40,25 +39,13 @@ from macekit.sources.shards import Shards, shards_of
 OK = 200
 LARGEST = 2**40  # bytes that one's own compressed file may expand to while it is counted
 
-Inputs: TypeAlias = "list[Source | Shards] | CountsFiles | Sides | Tables | Apart"
-"""What a question is asked of: an input for each query, for each side, for each table; counts of parts; or several
-files, each by itself."""
+Inputs: TypeAlias = "list[Source | Shards] | Sides | Tables | Apart"
+"""What a question is asked of: an input for each query, for each side, for each table; or several files, each by
+itself."""
 
 T = TypeVar("T")
 
 Values = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class CountsFiles:
-    """Files of counts of several parts of the records, which ``mace counts`` wrote."""
-
-    sources: Sequence[Source]
-
-    @property
-    def name(self) -> str:
-        """What messages call them."""
-        return f"{len(self.sources)} files of counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +79,6 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         tables = {name: _table_of(call, source) for name, source in inputs.files.items()}
         progress.now("computing")
         return answer(call, DecodedBody(options=dict(values), tables=tables))
-    if isinstance(inputs, CountsFiles):
-        progress.now("computing")
-        return _of_counts_files(call, values, inputs)
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
@@ -294,7 +278,7 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
-    body = _body_of(msgspec.json.decode(reply.body))
+    body = body_of_counts(msgspec.json.decode(reply.body))
     assert body is not None  # it is an answer of counts
     progress.now("computing")
     # the query said how to count them
@@ -323,48 +307,3 @@ def memory() -> int:
     if not hasattr(os, "sysconf"):
         return 8 * 2**30
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def counts_in(source: Source) -> DecodedBody | None:
-    """The counts that a file holds; None if it holds anything else."""
-    about = Call("counts", JSON, source.encoding, expanded_limit=memory() // 2)
-    try:
-        with source.body() as body:
-            content = msgspec.json.decode(expanded(about, body))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
-        return None  # the reader of requests says what is wrong
-    return _body_of(content) if isinstance(content, dict) else None
-
-
-def _body_of(content: dict[str, Any]) -> DecodedBody | None:
-    """The counts in what was answered of them, without anything beside it; None if it is anything else."""
-    of_counts = answer_of_counts(content)
-    if of_counts is None or content.keys() - OF_COUNTED - {"counts"}:
-        return None
-    columns, notes = of_counts
-    return DecodedBody({"": Sample(counts=content["counts"])}, columns=columns, cautions=notes)
-
-
-def _of_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:
-    """The answer about all of them together."""
-    if call.query:
-        raise Misuse(f"{files.name} have no columns; name columns to mace counts")
-    parts = []
-    for source in files.sources:
-        part = counts_in(source)
-        if part is None:
-            message = f"{source.name}: several JSON files are read together only if mace counts wrote them"
-            raise Misuse(message)
-        parts.append(part)
-    columns = tuple(dict.fromkeys(column for part in parts for column in part.columns))
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.cautions))
-    shards = DecodedBody(
-        options={"shards": [part.samples[""].counts for part in parts]}, columns=columns, cautions=notes
-    )
-    if call.operation == "counts":
-        return answer(call, replace(shards, options={**values, **shards.options}))
-    reply = answer(Call("counts"), shards)
-    if reply.status != OK:
-        raise Misuse(detail_of(reply))
-    together = Sample(counts=msgspec.json.decode(reply.body)["counts"])
-    return answer(call, DecodedBody({"": together}, dict(values), columns=columns, cautions=notes))

@@ -290,7 +290,8 @@ def _share_around(members: Integers, records: Integers) -> Floats:
     reach, middle = below[-1] / (2.0 * NEIGHBOURHOOD), (below[1:] + below[:-1]) / 2.0
     low = np.maximum(below.searchsorted(middle - reach) - 1, 0)
     high = np.minimum(below.searchsorted(middle + reach), len(records))
-    return (sums[high] - sums[low]) / np.maximum(below[high] - below[low], 1)
+    share: Floats = (sums[high] - sums[low]) / np.maximum(below[high] - below[low], 1)
+    return share
 
 
 def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:

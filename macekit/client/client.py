@@ -284,8 +284,8 @@ class Client(ABC):
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table.
 
         Args:
-            queries: Under each name a pair of members' and nonmembers' scores, counts, or a dict of either; or a
-                table or a file with a column for each query and one for membership.
+            queries: Under each name a pair of members' and nonmembers' scores, counts, or a table or a file of both
+                sides; or one table or file with a column for each query and one for membership.
 
         Returns:
             a ``Result``: ``decision`` and ``limits``, if there is a limit; ``maximum``, ``ranking``, ``differences``.
@@ -314,9 +314,9 @@ class Client(ABC):
         ``estimators.compare_releases`` is the library's own.
 
         Args:
-            releases: Under each name a pair of members' and nonmembers' scores, ``estimators.Scores``, counts, or a
-                dict of several queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or
-                a file with a column for each, called ``model/loss`` and ``model/margin`` where a release has several.
+            releases: Under each name what ``compare`` takes for a query, ``estimators.Scores``, or a dict of several
+                queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or a file with a
+                column for each, called ``model/loss`` and ``model/margin`` where a release has several.
 
         Returns:
             a ``Result``: ``ranking``, ``releases``, ``differences``; with a limit, ``decision``: pass if all releases

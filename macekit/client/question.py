@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})  # options that hold records
 
 SAMPLE = ("members", "nonmembers", "counts")
+OF_COUNTS = frozenset({"edges", "cells", "by_group", "learned"})  # what counts have beside both sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,11 @@ def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping
 def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) -> Question:
     """Several queries by name, or a table or a file with a column for each; a release's by its name and theirs.
 
-    A query may be a source of its own; the names of columns are then those of all such sources.
+    A query may be a table, a file or a source of its own; the names of columns are then those of all of these.
     """
     from macekit.catalogue import BY_NAME
+    from macekit.decoding.body import DecodedBody
+    from macekit.decoding.columns_read import join_queries
 
     function = BY_NAME[operation].python
     if operation != "compare":
@@ -198,21 +201,46 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     if not _are_queries(queries):
         return pose(function, operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
-    from macekit.schemas.query_string import TABLE
+    from macekit.problems import fault
+    from macekit.schemas.query_string import MODEL, TABLE
 
     each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
-    sources = {name: source for name, each in each_query.items() if (source := source_of(each)) is not None}
-    roles = {name: arguments[name] for name in TABLE if sources and arguments.get(name) is not None}
+    tables = {name for name, each in each_query.items() if _is_own_table(each)}
+    roles = {name: arguments[name] for name in TABLE if tables and arguments.get(name) is not None}
+    of_rows = next((name for name in ("group", "unit", "cluster", MODEL) if name in roles), None)
+    if of_rows is not None:
+        what = (
+            "labels of rows are not read of several tables; put the scores into one, a column for each query"
+        )
+        raise fault("bad-option", of_rows, what)
     rest = {name: value for name, value in arguments.items() if name not in roles}
     question = pose(function, operation, None, None, rest)
-    samples = {
-        require_name(name, place): _sample_of(sources[name], question.options, query(roles))
-        if name in sources
-        else _query(each, f"queries[{place}].")
+    about = {name: rest[name] for name in ("estimator", "query") if rest.get(name) is not None} | roles
+    bodies = {
+        require_name(name, place): _of_table(each, about)
+        if name in tables
+        else DecodedBody({"": _query(each, f"queries[{place}].")})
         for place, (name, each) in enumerate(each_query.items())
     }
-    records = cast("DecodedBody", question.records)
-    return replace(question, records=replace(records, samples=samples))
+    if tables:
+        return replace(question, records=join_queries(bodies.items()))
+    samples = {name: body.samples[""] for name, body in bodies.items()}
+    return replace(question, records=replace(cast("DecodedBody", question.records), samples=samples))
+
+
+def _is_own_table(query: object) -> bool:
+    """Whether a query came with its membership: a file, a frame, a source."""
+    if isinstance(query, str | os.PathLike) or source_of(query) is not None:
+        return True
+    return is_table(query) and not isinstance(query, Mapping)
+
+
+def _of_table(query: object, arguments: Mapping[str, Any]) -> DecodedBody:
+    """One query of several, as records or as counts."""
+    question = pose("estimate", "advantage", query, None, arguments)
+    if isinstance(question.records, File):
+        return question.records.decode("advantage", question.roles)
+    return cast("DecodedBody", question.records)
 
 
 def _of_file(
@@ -233,16 +261,6 @@ def _of_file(
         if result is not None:
             raise result
     return Question(operation, {**body.options, **options}, body, source=source)
-
-
-def _sample_of(
-    source: Source | RemoteTable, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
-) -> Sample:
-    """One query of several, as records or as counts."""
-    from macekit.sources.reading import read
-
-    about = {name: options[name] for name in ("estimator", "query") if name in options}
-    return read(source, "advantage", about, roles).samples[""]
 
 
 def _of_source(
@@ -300,10 +318,18 @@ def _are_queries(value: object) -> bool:
     return isinstance(value, Mapping) and all(
         (isinstance(each, Mapping) and set(each) <= set(SAMPLE))
         or (isinstance(each, tuple) and len(each) == 2)
-        or (hasattr(each, "to_dict") and not hasattr(each, "dtype"))
-        or source_of(each) is not None
+        or _are_counts(each)
+        or _is_own_table(each)
         for each in value.values()
     )
+
+
+def _are_counts(value: object) -> bool:
+    """Whether a value is counts, or an answer of counts: and not a column, which may have ``to_dict``, too."""
+    if isinstance(value, Mapping):
+        sides = {"members", "nonmembers"}
+        return sides < set(value) <= sides | OF_COUNTS or {"counts", "input_sha256"} <= set(value)
+    return hasattr(value, "to_dict") and not hasattr(value, "dtype") and not is_table(value)
 
 
 def _with_queries(releases: object) -> object:
@@ -315,7 +341,7 @@ def _with_queries(releases: object) -> object:
     several = {
         name: {f"{name}/{query}": scores for query, scores in each.items()}
         for name, each in releases.items()
-        if isinstance(each, Mapping) and not set(each) <= set(SAMPLE)
+        if isinstance(each, Mapping) and not set(each) <= set(SAMPLE) and not _are_counts(each)
     }
     pairs = [pair for name, each in releases.items() for pair in several.get(name, {name: each}).items()]
     queries = {name: _plain(each) for name, each in pairs}
@@ -333,14 +359,15 @@ def _plain(scores: Any) -> Any:
 def _query(sample: Any, where: str) -> Sample:
     if isinstance(sample, tuple):
         return _sample(dict(zip(SAMPLE, sample, strict=False)), where)
-    return _sample(sample if isinstance(sample, Mapping) else {"counts": sample}, where)
+    return _sample({"counts": sample} if _are_counts(sample) else sample, where)
 
 
 def _counts(counts: Any) -> dict[str, object]:
-    """Counts as they would have been read from JSON: their lists as columns."""
+    """Counts, or an answer of them, as they would have been read from JSON: their lists as columns."""
     from macekit.decoding.columns import COLUMNS
 
     plain = counts if isinstance(counts, Mapping) else counts.to_dict()
+    plain = plain["counts"] if "input_sha256" in plain else plain
     return {
         str(name): _counts(value)
         if isinstance(value, Mapping)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -98,7 +98,7 @@ class Json(Format):
 FORMAT = Json()
 
 
-def answer_of_counts(tree: dict[str, Any]) -> tuple[tuple[ColumnRead, ...], tuple[Caution, ...]] | None:
+def answer_of_counts(tree: Mapping[str, Any]) -> tuple[tuple[ColumnRead, ...], tuple[Caution, ...]] | None:
     """Of what ``mace counts`` wrote: the columns that were read, and what to know of it; None of anything else."""
     columns = tree.get("columns")
     of_counts = isinstance(tree.get("counts"), dict) and isinstance(tree.get("input_sha256"), str)
@@ -109,6 +109,15 @@ def answer_of_counts(tree: dict[str, Any]) -> tuple[tuple[ColumnRead, ...], tupl
     except msgspec.ValidationError:
         return None
     return columns_read, () if tree.get("signature") is None else (NOT_CHECKED,)
+
+
+def body_of_counts(tree: Mapping[str, Any]) -> DecodedBody | None:
+    """What ``mace counts`` wrote, without anything beside it; None of anything else."""
+    of_counts = answer_of_counts(tree)
+    if of_counts is None or tree.keys() - OF_COUNTED - {"counts"}:
+        return None
+    columns, notes = of_counts
+    return DecodedBody({"": Sample(counts=tree["counts"])}, columns=columns, cautions=notes)
 
 
 def _refuse_options(call: Call) -> None:

@@ -35,6 +35,8 @@ from macekit.questions.counts.work import (
 )
 from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import LIMIT, Block, RemoteTable, Source, blamed
+from macekit.sources.counts_files import counts_together, hold_counts
+from macekit.sources.shards import Shards
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 MOST_HELD = 2**30  # bytes of the columns in use that are held for a question that looks at every record
@@ -65,6 +67,8 @@ def read(
     call = Call(operation, query=columns, expanded_limit=LIMIT)
     if isinstance(source, RemoteTable):
         return source.body(call, options)
+    if isinstance(source, Shards) and hold_counts(source, call):
+        return counts_together(source, call, options, textual)
     if set(WIDE) & dict(columns).keys():
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
     blocks = in_order(source, call)

@@ -96,7 +96,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CountsQuestion, replace(body, options=options))
     _require_options_act(question, shards, edges)
     if shards is not None:
-        together, table = _merge(shards, body)
+        if body.samples or body.groups is not None:
+            raise fault("bad-option", "shards", "need a list of counts, and nothing beside it")
+        together, table = merged(shards)
         return _reply(call, together, columns_read(body), table)
     data = samples.sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
@@ -172,9 +174,9 @@ def _counts_on_cells(data: Scores, question: CountsQuestion, edges: object) -> C
     return None
 
 
-def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None]:
+def merged(shards: object) -> tuple[Counts, GroupTable | None]:
     """All shards together, and the groups of all where each has some."""
-    if body.samples or body.groups is not None or not isinstance(shards, list) or not shards:
+    if not isinstance(shards, list) or not shards:
         raise fault("bad-option", "shards", "need a list of counts, and nothing beside it")
     if not all(isinstance(each, dict) for each in shards):
         raise fault("wrong-type", "shards", "every one needs to be counts")
@@ -192,6 +194,11 @@ def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None
     return counts, GroupTable.merged(counts, groups) if groups else None
 
 
+def document_of(counts: Counts, groups: GroupTable | None) -> dict[str, object]:
+    """Counts as they are answered, and posted."""
+    return counts.to_dict() | ({} if groups is None else {"by_group": groups.to_list()})
+
+
 def _reply(
     call: Call, counts: Counts, read: tuple[ColumnRead, ...], groups: GroupTable | None = None
 ) -> Reply:
@@ -200,7 +207,7 @@ def _reply(
         "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
         "n_members": n,
         "n_nonmembers": m,
-        "counts": counts.to_dict() | ({} if groups is None else {"by_group": groups.to_list()}),
+        "counts": document_of(counts, groups),
         "columns": encode.columns(read),
         "input_sha256": fingerprint(counts),
     }

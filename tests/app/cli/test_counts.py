@@ -92,8 +92,10 @@ def test_counts_of_parts_are_asked_like_those_of_all(counts_file: Path) -> None:
 
 @each_case(
     "files, words",
-    ("counts.json request.json", "request.json: several JSON files are read together only if mace counts"),
-    ("counts.json counts.json --score x", "2 files of counts have no columns"),
+    ("counts.json request.json", "request.json: JSON files, and files beside one, are read together only if"),
+    ("counts.json scores.csv", "scores.csv: JSON files, and files beside one, are read together only if"),
+    ("counts.json bare.json --score x", "2 files: counts have no columns"),
+    ("counts.json counts.json", "counts.json: is named twice"),
     ("counts.json bare.json", "shard 1 has no by_group"),
     ("counts.json names.json", "cannot merge counts over"),
 )

@@ -74,6 +74,8 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
     for part in ("run-6/a", "run-7/a", "run-7/b"):
         (folder / part).parent.mkdir(exist_ok=True)
         known["frame"].to_parquet(folder / f"{part}.parquet")
+    for part in ("counts-1", "counts-2"):
+        macekit.counts(known["members"], known["nonmembers"]).to_json(folder / f"{part}.json")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri((folder / "mlruns").as_uri())
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
@@ -257,6 +258,52 @@ def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running,
     for client in (macekit, mace):
         for given in (queries, sides, table):
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
+
+
+@each_case("kind", ["csv", "parquet", "frame", "polars", "arrow", "counts file", "parts of counts", "counts"])
+def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, tmp_path: Path) -> None:
+    sides, queries = {"before": world(), "after": world(seed=5)}, {}
+    for name, (members, nonmembers) in sides.items():
+        inside = np.repeat([True, False], [len(members), len(nonmembers)])
+        frame = pd.DataFrame({"loss": np.concatenate([members, nonmembers]), "kept": inside})
+        counts = macekit.counts(members, nonmembers)
+        counts.to_json(tmp_path / f"{name}.json")
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+        for part in (0, 1):
+            half = macekit.counts(members[part::2], nonmembers[part::2])
+            (tmp_path / name).mkdir(exist_ok=True)
+            half.to_json(tmp_path / name / f"{part}.json")
+        queries[name] = {
+            "csv": tmp_path / f"{name}.csv",
+            "parquet": str(tmp_path / f"{name}.parquet"),
+            "frame": frame,
+            "polars": pl.from_pandas(frame).lazy(),
+            "arrow": pa.Table.from_pandas(frame),
+            "counts file": tmp_path / f"{name}.json",
+            "parts of counts": tmp_path / name,
+            "counts": counts,
+        }[kind]
+    counted = "counts" in kind
+    columns = {} if counted else {"score": "loss", "member": "kept"}
+    wanted = {name: {"counts": macekit.counts(*each)["counts"]} for name, each in sides.items()}
+
+    found, expected = macekit.compare(queries, **columns), macekit.compare(wanted if counted else sides)
+
+    assert [found.answer[part] for part in ("maximum", "ranking", "differences")] == [
+        expected.answer[part] for part in ("maximum", "ranking", "differences")
+    ]
+
+
+@each_case("role", ["cluster", "unit", "group"])
+def test_labels_of_rows_beside_tables_of_their_own_are_refused_and_not_left_out(role: str) -> None:
+    """They were, and the interval was that of rows that are independent."""
+    members, nonmembers = world()
+    table = {"score": [*members, *nonmembers], "member": [1] * len(members) + [0] * len(nonmembers)}
+    frame = pd.DataFrame({**table, "person": np.arange(len(table["score"])) // 4})
+
+    with pytest.raises(macekit.MaceProblem, match=f"{role}: labels of rows are not read of several tables"):
+        macekit.compare({"before": frame, "after": frame}, **{role: "person"})
 
 
 @pytest.mark.slow
