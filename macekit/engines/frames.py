@@ -19,7 +19,7 @@ from estimators.arrays import Integers
 from estimators.errors import InputError, NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import NONE, Frequent, crowded
+from estimators.sample.frequent import FREQUENT_SHARE, NONE, Frequent, crowded
 from estimators.sample.grid import Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
@@ -66,7 +66,7 @@ ONE = 2**40
 """Added to that of a cell next to 1, by its distance."""
 
 MOST_ROWS = 2**24
-"""Rows of an answer to the second query, where groups have cells of their own."""
+"""Rows of an answer to the second query, where groups have cells of their own, and rows that are grouped by score."""
 
 LIMIT = 2**40
 
@@ -406,16 +406,26 @@ class ScoreColumn:
         names = ["key", *_names_of_labels(len(self.labels))]
         return rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
-    def frequent(self, members: list[object], exponent: int, cells: list[int]) -> pa.Table:
-        """Two more queries where cells are crowded: how many rows have the least and the largest score of each."""
+    def frequent(self, sides: Sides, exponent: int, cells: list[int], rows_inside: int) -> pa.Table:
+        """Two more queries where cells are crowded: how many rows have a score of these that many rows have.
+
+        Of more rows than an engine should group by their score, the least and the largest score of each cell.
+        """
         nw = narwhals()
-        scores = _with_cells(self.lazy.select(self.floats.alias("score")), exponent)
-        inside = scores.filter(nw.col("key").is_in(cells)).group_by("key")
-        ends = inside.agg(nw.col("score").min().alias("low"), nw.col("score").max().alias("high"))
-        answer = self.collect(ends)
-        candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
-        rows = self.lazy.filter(self.floats.is_in(sorted(candidates)))
-        return self.collect(replace(self, lazy=rows).counts_by(self.floats, members))
+        rows = _with_cells(self._columns(self.floats, "score", sides.members), exponent)
+        inside = rows.filter(nw.col("key").is_in(cells))
+        if rows_inside > MOST_ROWS:
+            ends = nw.col("score").min().alias("low"), nw.col("score").max().alias("high")
+            answer = self.collect(inside.group_by("key").agg(*ends))
+            candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
+        else:
+            of_members, of_all = nw.col("members"), nw.col("n")
+            most = [FREQUENT_SHARE * n for n in sides.sizes]
+            many = (of_members > most[0]) | (of_all - of_members > most[1])
+            each_score = inside.group_by("score").agg(of_members.count(), nw.len().alias("n"))
+            candidates = set(self.collect(each_score.filter(many))["score"].to_pylist())
+        some = self.lazy.filter(self.floats.is_in(sorted(candidates)))
+        return self.collect(replace(self, lazy=some).counts_by(self.floats, sides.members))
 
     def sides(self, layout: Roles, names: list[str]) -> Sides:
         """What the first query says, or what is wrong with the rows."""
@@ -509,8 +519,12 @@ class ScoreColumn:
         at = np.unique(whole, return_inverse=True)[1]
         own = (np.bincount(at, column) for column in (cells.cells.members, cells.cells.nonmembers))
         many = [each for column, size in zip(own, sides.sizes, strict=True) for each in crowded(column, size)]
-        dense = numbers[np.isin(at, many)].tolist()
-        return replace(cells, frequent=self.frequent(members, exponent, dense)) if dense else cells
+        inside = np.isin(at, many)
+        if not inside.any():
+            return cells
+        rows = int(sum(column[inside].sum() for column in (cells.cells.members, cells.cells.nonmembers)))
+        dense = numbers[inside].tolist()
+        return replace(cells, frequent=self.frequent(sides, exponent, dense, rows))
 
     def numbers(self) -> Expr:
         """Scores as numbers; floats of 32 bits as the floats of 64 that they are."""

@@ -97,6 +97,35 @@ def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: 
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
 
 
+def among(values: list[float]) -> np.ndarray:
+    """Beside scores that no two share, some that many have, inside cells and not at their ends."""
+    return np.where(RNG.random(N) < 0.4, RNG.choice(values, N), RNG.random(N))
+
+
+OFTEN = [0.82, 0.5008, 0.99705, 1e-3]
+INSIDE_CELLS = of(np.append(1e6, among(OFTEN)[1:]), among(OFTEN))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [{}, {"group": "region"}], ids=["all", "of groups"])
+def test_an_engine_knows_scores_that_many_have_wherever_they_lie_in_a_cell(
+    give: Give, groups: dict[str, str]
+) -> None:
+    """Of those inside a cell nothing was known, and half of such counts were no pass, though there is no leak."""
+    scores = INSIDE_CELLS["score"].to_numpy()
+    counts = macekit.counts(give(INSIDE_CELLS), **groups)["counts"]
+
+    assert counts["cells"]["frequent"] == [
+        {
+            "score": each,
+            "members": (scores[INSIDE] == each).sum(),
+            "nonmembers": (scores[~INSIDE] == each).sum(),
+        }
+        for each in sorted(OFTEN)
+    ]
+    assert macekit.gate(counts=counts, max_advantage=0.2).decision == "pass"
+
+
 GROUPS: dict[str, Any] = {"group": "region", "max_group_advantage": 0.15}
 OF_A_GROUP = of(RNG.random(N), RNG.random(N))
 """In one region all scores are close to 1, and leak there."""
