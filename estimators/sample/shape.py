@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -30,6 +30,12 @@ TAIL = 0.005
 LONG = 1.0
 """A tail is long if it reaches further beyond its quantile than this many times what lies between the two quantiles: a
 normal one never is."""
+
+CROWD = 0.5
+"""Share of the records that is too much for one bin: scores that crowd next to 0, or to 1, have bins by powers."""
+
+DECADES = 30.0
+"""How many times as far away as the nearest the farthest record is, at least, where bins are by powers."""
 
 SPACED = 16 * BINS
 """Up to this many distinct values may turn out to be evenly spaced (integers, rounded numbers)."""
@@ -65,9 +71,10 @@ class Shape:
 def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -> Shape | None:
     """The display of a sample, ``fine`` being its finest counts if they are made already; None for vectors.
 
-    Records are counted in bins of equal width. Cells posted as intervals do not tell where in them a record lies:
-    they are the bins themselves, neighbours joined where there are many. The two outermost are open; what is shown of
-    them is as wide as their neighbours.
+    Records are counted in bins of equal width, or, where one of these would hold most records next to 0 or to 1, as
+    losses and confidences do, in bins of equal ratio of the distance to it. Cells posted as intervals do not tell where
+    in them a record lies: they are the bins themselves, neighbours joined where there are many. The two outermost are
+    open; what is shown of them is as wide as their neighbours.
     """
     require_data(data, Scores, Counts)
     whole = data if isinstance(data, Counts) else fine or finest(data)
@@ -80,12 +87,18 @@ def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -
     most = min(bins, max(4, int(np.ceil(2.0 * np.cbrt(whole.n_records)))))
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS:
         return _of_scores(data, counts, most)
-    on_grid = _on_grid(cells, counts, most) if isinstance(cells, Grid) else None
-    if on_grid is not None:
-        starts = counts.lower_edges()
-        return _count_by_start(counts, starts, on_grid, starts < on_grid[-1])
     if isinstance(cells, Intervals | Grid):
-        return _join_cells(whole, most)
+        on_grid, starts = (
+            _on_grid(cells, counts, most) if isinstance(cells, Grid) else None,
+            counts.lower_edges(),
+        )
+        display = (
+            _join_cells(whole, most)
+            if on_grid is None
+            else _count_by_start(counts, starts, on_grid, starts < on_grid[-1])
+        )
+        powers = _edges_by_powers(display, starts, counts.pooled, most)
+        return display if powers is None else _ending_at_one(_join_cells(whole, most, powers), starts)
     values = counts.lower_edges()
     edges = _equal_edges(values, values, counts, most)
     return _count_by_start(counts, values, edges, values <= edges[-1])
@@ -100,11 +113,56 @@ def _of_labels(counts: Counts) -> Shape:
 
 
 def _of_scores(scores: Scores, fine: Counts, most: int) -> Shape:
-    """Bins of equal width, each record counted where it lies."""
+    """Each record counted where it lies."""
     low = min(float(np.min(scores.members)), float(np.min(scores.nonmembers)))
     high = max(float(np.max(scores.members)), float(np.max(scores.nonmembers)))
     starts = np.append(low, fine.lower_edges()[1:])
-    edges = _equal_edges(starts, np.append(starts[:-1], high), fine, most)
+    display = _records_between(scores, _equal_edges(starts, np.append(starts[:-1], high), fine, most))
+    powers = _edges_by_powers(display, starts, fine.pooled, most)
+    return display if powers is None else _records_between(scores, powers)
+
+
+def _edges_by_powers(display: Shape, starts: Floats, records: Integers, most: int) -> Floats | None:
+    """Edges whose distances to 0, or to 1, have equal ratios; None unless the bin next to it holds most records.
+
+    Records at 0, or 1, itself are no crowd: one bin shows them as well as another.
+    """
+    pooled, edges = display.members + display.nonmembers, display.edges
+    assert edges is not None  # these have no labels
+    fullest, low, high = int(pooled.argmax()), float(edges[0]), float(edges[-1])
+    if fullest == 0 and low >= 0.0:
+        away, farthest, nearby = starts, high, float(edges[1])
+    elif fullest == len(pooled) - 1 and starts[-1] <= 1.0:
+        high = min(high, 1.0)
+        away, records, farthest, nearby = 1.0 - starts[::-1], records[::-1], 1.0 - low, 1.0 - float(edges[-2])
+    else:
+        return None
+    apart = away > 0.0
+    mass, away = np.cumsum(records[apart]), away[apart]
+    if not len(mass) or np.append(0, mass)[np.searchsorted(away, nearby)] <= CROWD * mass[-1]:
+        return None
+    nearest = float(away[np.searchsorted(mass, TAIL * mass[-1])])
+    if not nearest * DECADES <= farthest:
+        return None
+    distances = np.geomspace(nearest, farthest, most)
+    inner = distances[1:-1] if fullest == 0 else 1.0 - distances[-2:0:-1]
+    near = min(max(nearest, low), high) if fullest == 0 else min(max(1.0 - nearest, low), high)
+    return distinct(np.concatenate([[low, near, high], inner]))
+
+
+def _ending_at_one(display: Shape, starts: Floats) -> Shape:
+    """The last bin to 1 where its last cell begins there: who crowds below 1 reaches it, and not beyond."""
+    edges, sides = display.edges, (display.members, display.nonmembers)
+    if edges is None or starts[-1] != 1.0 or len(edges) < 3:
+        return display
+    if edges[-2] < 1.0:
+        return replace(display, edges=np.append(edges[:-1], 1.0))
+    members, nonmembers = (np.append(side[:-2], side[-2:].sum()) for side in sides)
+    return replace(display, members=members, nonmembers=nonmembers, edges=edges[:-1])
+
+
+def _records_between(scores: Scores, edges: Floats) -> Shape:
+    """Records counted in bins with these edges."""
     sides = []
     for side in (scores.members, scores.nonmembers):
         column = np.bincount(intervals_of(edges[:-1], side), minlength=len(edges))
@@ -123,8 +181,11 @@ def _count_by_start(counts: Counts, starts: Floats, edges: Floats, below: NDArra
     return Shape.of(sides[0], sides[1], counts, edges)
 
 
-def _join_cells(counts: Counts, most: int) -> Shape:
-    """The cells as they came, those at the ends left out if empty; neighbours joined to about equal widths."""
+def _join_cells(counts: Counts, most: int, edges: Floats | None = None) -> Shape:
+    """The cells as they came, those at the ends left out if empty; of many, neighbours joined.
+
+    To about equal widths, or to what lies about between ``edges``.
+    """
     occupied = np.flatnonzero(counts.pooled)
     ends = np.append(counts.lower_edges(), np.inf)[occupied[0] : occupied[-1] + 2]
     inside = slice(int(occupied[0]), int(occupied[-1]) + 1)
@@ -135,7 +196,7 @@ def _join_cells(counts: Counts, most: int) -> Shape:
     keep = first + np.unique(ends[first : last + 1], return_index=True)[1]
     if len(keep) - 1 > most:
         at = np.linspace(0.0, 1.0, most + 1)
-        places = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at
+        places = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at if edges is None else edges
         keep = keep[distinct(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], places)]))]
     sides = [np.add.reduceat(np.append(side, 0), keep)[:-1] for side in (inner.members, inner.nonmembers)]
     return Shape.of(sides[0], sides[1], counts, ends[keep])

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from estimators.python.dataclass import dataclass
 from estimators.statement import exactly
 from macekit.reports.charts import frame
 from macekit.reports.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
@@ -13,6 +14,80 @@ from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Number, P
 from macekit.reports.palette import BASELINE, MEMBER, MUTED, NONMEMBER, SURFACE
 
 Span = tuple[float, float]
+Point = Mapping[str, Any]
+
+
+UNLIKE = 20.0
+"""How many times as wide as the narrowest the widest bin is where an axis is by powers of ten."""
+
+HIDDEN = 1e-3
+"""Of the distance at which an outermost bin ends, the least at which it may begin to be drawn whole."""
+
+MOST_POWERS = 8  # powers of ten that are written along an axis
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Where scores lie along a chart: evenly, or by powers of ten of their distance to 0 or to 1, where they crowd."""
+
+    first: float
+    last: float
+    anchor: float | None = None
+
+    @classmethod
+    def of(cls, edges: Sequence[float]) -> "Along":
+        """As the widths of bins ask for."""
+        evenly, widths = cls(edges[0], edges[-1]), [right - left for left, right in pairwise(edges)][1:-1]
+        if len(widths) < 2 or max(widths) < UNLIKE * min(widths):
+            return evenly
+        if widths[0] < widths[-1] and edges[0] >= 0.0:
+            return cls(_nearest(edges), edges[-1], 0.0)
+        if widths[0] > widths[-1] and edges[-1] <= 1.0:
+            return cls(1.0 - edges[0], _nearest([1.0 - edge for edge in reversed(edges)]), 1.0)
+        return evenly
+
+    def at(self, score: float) -> float:
+        """What stands for a score along the axis."""
+        if self.anchor is None:
+            return placing(self.first, self.last)(score)
+        nearest, farthest = sorted((self.first, self.last))
+        distance = 1.0 - score if self.anchor else score
+        return rounded(min(max(distance, nearest), farthest))
+
+    def length(self, left: float, right: float) -> float:
+        """How long what lies between two scores is drawn."""
+        if self.anchor is None:
+            return right - left
+        return abs(math.log(self.at(right)) - math.log(self.at(left)))
+
+    def from_the_left(self, points: Sequence[Point]) -> Sequence[Point]:
+        """Points in the order of the numbers along the axis, as lines join them."""
+        return points[::-1] if self.first > self.last else points
+
+    @property
+    def axis(self) -> Spec:
+        """The axis itself."""
+        ends = self.first, self.last
+        if self.anchor is None:
+            return scaled("score", "score", ends, tickCount=8, grid=False)
+        low, high = math.floor(math.log10(min(ends))), math.ceil(math.log10(max(ends)))
+        powers = [10.0**power for power in range(low, high + 1, -(-(high - low) // MOST_POWERS))]
+        title = f"{'1 - score' if self.anchor else 'score'}, by powers of ten"
+        inside = [power for power in powers if min(ends) <= power <= max(ends)]
+        spec = scaled("score", title, ends, values=inside, grid=False)
+        spec["scale"]["type"] = "log"
+        return spec
+
+    @property
+    def in_words(self) -> str:
+        """What a description says of it."""
+        return "" if self.anchor is None else f", drawn by powers of ten of the distance to {self.anchor:.0f}"
+
+
+def _nearest(distances: Sequence[float]) -> float:
+    """Where the nearest bin begins to be drawn: one that reaches far further has the ratio of its neighbour."""
+    first, second, third = distances[:3]
+    return first if first > HIDDEN * second else second * (second / third)
 
 
 def spans(cells: Mapping[str, Any], edges: Sequence[float] | None) -> list[Span] | None:
@@ -100,27 +175,30 @@ def _shares(value: Any) -> list[tuple[str, list[float]]]:
 def _intervals(value: Any) -> tuple[Spec, str]:
     edges: list[float] = value["edges"]
     bins = len(edges) - 1
-    mean = (edges[-1] - edges[0]) / bins
-    at = placing(edges[0], edges[-1])
-    points: list[dict[str, Any]] = []
+    along = Along.of(edges)
+    mean = along.length(edges[0], edges[-1]) / bins
+    points: list[Point] = []
     for name, shares in _shares(value):
         # Where bins are unlike, the share that a bin of mean width would hold: areas stay records.
         for (left, right), share in zip(pairwise(edges), shares, strict=True):
-            height = rounded(share * (mean / (right - left)))
+            height = rounded(share * (mean / along.length(left, right)))
             if math.isfinite(height):
-                points += [{"side": name, "score": at(end), "share": height} for end in (left, right)]
-    x = scaled("score", "score", (edges[0], edges[-1]), tickCount=8, grid=False)
+                points += [{"side": name, "score": along.at(end), "share": height} for end in (left, right)]
     y = _share("share of the side's records, per bin")
     side: Spec = {"field": "side", "type": "nominal", "sort": None}
     first = {"condition": {"test": f"datum.side === '{SIDES[0]}'", "value": MEMBER}, "value": NONMEMBER}
     colours, dashes = ({**side, "scale": {"domain": SIDES, "range": looks}} for looks in (COLOURS, DASHES))
     spec = chart(
-        frame.layer("area", {"x": x, "y": y, "detail": {"field": "side"}, "fill": first}, opacity=0.16),
-        frame.layer("line", {"x": x, "y": y, "stroke": colours, "strokeDash": dashes}, strokeWidth=2),
-        data=rows(points),
+        frame.layer(
+            "area", {"x": along.axis, "y": y, "detail": {"field": "side"}, "fill": first}, opacity=0.16
+        ),
+        frame.layer(
+            "line", {"x": along.axis, "y": y, "stroke": colours, "strokeDash": dashes}, strokeWidth=2
+        ),
+        data=rows(along.from_the_left(points)),
         height=230,
     )
-    return spec, f"in {many(bins, 'bin')} between {edges[0]:.4g} and {edges[-1]:.4g}"
+    return spec, f"in {many(bins, 'bin')} between {edges[0]:.4g} and {edges[-1]:.4g}{along.in_words}"
 
 
 def _categories(value: Any) -> tuple[Spec, str]:

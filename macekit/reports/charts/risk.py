@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from macekit.reports.charts import frame
-from macekit.reports.charts.distribution import Span, names, spans
+from macekit.reports.charts.distribution import Along, Span, names, spans
 from macekit.reports.charts.forest import MOST, Line, left_out, with_limit
 from macekit.reports.formatting import between, many, rounded, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Table
@@ -37,16 +37,20 @@ def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | N
         places = spans(cells["cells"], edges)
         if places is None or not frame.drawable(places[0][0], places[-1][1]):
             return None
-        spec, remark = _steps(answer.value, indices, places), ""
+        along = Along.of(edges) if edges else Along(places[0][0], places[-1][1])
+        if along.anchor is None:
+            along = Along(places[0][0], places[-1][1])
+        spec, remark = _steps(answer.value, indices, places, along), ""
     text = _in_words(answer.value, indices) + remark
     return Figure("risk", "Individual risk over the score", text, spec, _table(answer, names(answer)))
 
 
-def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> frame.Spec:
+def _steps(
+    value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span], along: Along
+) -> frame.Spec:
     cells, zero = value["cells"], rounded(value["signed_baseline"])
     steps = [{"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in SIGNED}} for i in indices]
-    points = _polyline(_merge_steps(steps), frame.placing(places[0][0], places[-1][1]))
-    x = frame.scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
+    points, x = along.from_the_left(_polyline(_merge_steps(steps), along.at)), along.axis
     y = frame.scaled("signed_lower", AXIS, (-1, 1), tickCount=5)
     run = {"field": "run", "type": "nominal"}
     middle = {"x": x, "y": frame.amount("signed_risk"), "detail": run}

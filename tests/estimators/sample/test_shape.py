@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 from estimators import Counts, Scores
 from estimators.sample.counting import by_boxes, by_category, by_equal_mass, by_grid, finest
@@ -99,6 +100,38 @@ def test_many_integers_are_drawn_as_floats_few_and_booleans_as_categories_and_ve
     assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
     assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
     assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
+
+
+@pytest.mark.parametrize("kind", ["records", "counts"])
+@pytest.mark.parametrize("near", [0.0, 1.0])
+def test_scores_that_crowd_next_to_0_or_1_have_bins_by_powers_of_the_distance(near, kind, rng) -> None:
+    """Nine in ten of a model's confidences lay in one bin."""
+    sides = [expit(rng.normal(by, 3.0, 4000)) for by in (7.0, 5.0)]
+    scores = Scores.of(*(side if near else 1.0 - side for side in sides))
+    found = shape_of(scores if kind == "records" else by_grid(scores))
+
+    pooled, distances = found.members + found.nonmembers, np.abs(found.edges - near)
+    steps = np.abs(np.diff(np.log(distances[2:-2])))
+    assert pooled.max() < 0.1 * pooled.sum()
+    assert steps.max() < 1.5 * steps.min()
+    assert found.edges[-1] <= 1.0
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        lambda rng: np.where(rng.random(4000) < 0.7, 0.0, rng.random(4000)),
+        lambda rng: np.where(rng.random(4000) < 0.7, 1.0, rng.random(4000)),
+        lambda rng: rng.normal(size=4000) ** 3,
+        lambda rng: 5.0 + expit(rng.normal(7.0, 3.0, 4000)),
+    ],
+    ids=["zeros", "ones", "both signs", "not next to 1"],
+)
+def test_one_value_that_many_have_is_no_crowd_and_neither_is_one_elsewhere(side, rng) -> None:
+    found = shape_of(Scores.of(side(rng), side(rng)))
+
+    widths = np.diff(found.edges)
+    assert widths.max() == pytest.approx(widths.min())
 
 
 def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> None:

@@ -1,12 +1,16 @@
 """What each chart is drawn from: the numbers of the answer, and no others."""
 
 import json
+import math
 import re
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.special import expit
 
+import macekit
 from estimators.statement import at_least, percent
 from macekit.reports.charts import forest
 from macekit.reports.content import figures
@@ -73,6 +77,37 @@ def test_areas_of_a_distribution_are_shares_of_the_records(name: str) -> None:
         width = (found["edges"][-1] - found["edges"][0]) / (len(found["edges"]) - 1)
         inside = sum(found[side])
         assert area / width == pytest.approx(inside / (inside + found[f"outside_{side}"]), rel=1e-3)
+
+
+@each_case("anchor", [0, 1])
+def test_scores_that_crowd_are_drawn_by_powers_of_ten(anchor: int) -> None:
+    """From the left to the right along the axis, each bin as high as its share, the risk of each cell in its place."""
+    rng = np.random.default_rng(0)
+    sides = [expit(rng.normal(by, 3.0, 2000)) for by in (7.0, 5.0)]
+    answer = macekit.report(*(side if anchor else 1.0 - side for side in sides)).answer
+    distribution, risk = (
+        next(each for each in figures("report", answer) if each.name == name)
+        for name in ("distribution", "risk")
+    )
+
+    for drawn in (distribution, risk):
+        axis = drawn.spec["layer"][0]["encoding"]["x"]
+        places = [row["score"] for row in data(drawn.spec) if "score" in row]
+        assert axis["scale"]["type"] == "log"
+        assert (axis["scale"]["domain"][0] > axis["scale"]["domain"][1]) == bool(anchor)
+        assert min(axis["scale"]["domain"]) <= min(places) <= max(places) <= max(axis["scale"]["domain"])
+    members = [row for row in data(distribution.spec) if row.get("side") == "members"]
+    lengths = [
+        abs(math.log(b["score"] / a["score"])) for a, b in zip(members[::2], members[1::2], strict=True)
+    ]
+    mean = sum(lengths) / len(lengths)
+    areas = [row["share"] * length / mean for row, length in zip(members[::2], lengths, strict=True)]
+    found = answer["distribution"]
+    shares = [count / 2000 for count in found["members"]]
+    assert areas == near(shares[::-1] if anchor else shares)
+    assert [row["score"] for row in members] == sorted(row["score"] for row in members)
+    assert f"powers of ten of the distance to {anchor}" in distribution.description
+    assert svg([distribution]).startswith("<svg")
 
 
 def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted() -> None:
