@@ -107,7 +107,7 @@ def test_scores_that_crowd_are_drawn_by_powers_of_ten(anchor: int) -> None:
     assert areas == near(shares[::-1] if anchor else shares)
     assert [row["score"] for row in members] == sorted(row["score"] for row in members)
     assert f"powers of ten of the distance to {anchor}" in distribution.description
-    assert svg([distribution]).startswith("<svg")
+    assert svg([distribution]).startswith(b"<svg")
 
 
 def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted() -> None:
