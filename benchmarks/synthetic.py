@@ -4,14 +4,16 @@ Tables have 12 mixed columns that hang together: numbers, money, dates, booleans
 """
 
 import time
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 
 from benchmarks.harness import Note, Run, table
-from benchmarks.worlds import Rng, Table, adults, part, stacked
+from benchmarks.worlds import Integers, Rng, Table, adults, part, stacked
 from estimators import Scores, SyntheticAudit, advantage, audit_synthetic, check_split
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, logistic, quadratic
+from estimators.audits.copies import copied_identifiers
 from estimators.audits.queries import SYNTHETIC, encode, synthetic_scores
 from estimators.decisions.riskiest import drift_beside
 
@@ -126,6 +128,52 @@ def unasked(run: Run):
         changed += sum(other not in ("pass", "fail") for other in passes)
         counts = f"{len(passes)} | {passes.count('fail')} | {changed}"
         yield f"{name} | {number} | {times} | {np.mean(seen):.1f} | {counts}"
+
+
+def rows_with(rng: Rng, identifiers: Integers, law: str) -> Table:
+    """Rows of few levels with identifiers: at random, sorted by month, or the same for every two."""
+    n = len(identifiers)
+    if law == "sorted":
+        rest: Table = {"month": np.sort(rng.integers(1, 13, n)), "region": rng.choice(list("xyz"), n)}
+    elif law == "in twos":
+        rest = {"region": np.repeat(rng.integers(0, 6, n // 2), 2), "job": rng.choice(list("abc"), n)}
+    else:
+        rest = {"age": rng.integers(18, 90, n), "job": rng.choice(list("abc"), n)}
+    return rest | {"id": identifiers}
+
+
+def amounts(rng: Rng, n: int) -> Integers:
+    return np.round(rng.lognormal(14.0, 1.0, n)).astype(np.int64)
+
+
+IDENTIFIERS: dict[str, Callable[[Rng, int], tuple[Integers, ...]]] = {
+    "amounts": lambda rng, n: tuple(amounts(rng, n) for _ in range(3)),
+    "row numbers: 0, 1, ...; n, n + 1, ...; 0, 1, ...": lambda rng, n: (
+        np.arange(n),
+        np.arange(n, 2 * n),
+        np.arange(n),
+    ),
+    "numbers of all rows, shuffled; 0, 1, ...": lambda rng, n: (
+        *np.split(rng.permutation(2 * n), 2),
+        np.arange(n),
+    ),
+}
+"""Those of training, hold-out and released rows."""
+
+
+@table
+def identifiers(run: Run):
+    """Columns that are left out: copies shown by them without any, with a tenth of the rows, and with values alone."""
+    yield "identifiers | rows | rows a table | runs | without a copy | a tenth of the rows | all identifiers alone"
+    for (name, draw), law, n in product(IDENTIFIERS.items(), ("at random", "sorted", "in twos"), (100, 1000)):
+        runs, shown = run.times(400 if n == 100 else 100, 5), np.zeros(3, dtype=int)
+        for seed in range(runs):
+            rng = np.random.default_rng([11, seed, n])
+            train, holdout, honest = (rows_with(rng, own, law) for own in draw(rng, n))
+            tenth = stacked(part(train, slice(n // 10)), part(honest, slice(n // 10, None)))
+            for place, released in enumerate((honest, tenth, honest | {"id": train["id"]})):
+                shown[place] += copied_identifiers(encode(train, holdout, released), 0.95) is not None
+        yield f"{name} | {law} | {n} | {runs} | " + " | ".join(f"{100 * each / runs:.3g}%" for each in shown)
 
 
 @table

@@ -14,31 +14,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.audits.copies import (
+    NEAR_COPY,
+    Copies,
+    CopiesJudged,
+    copied_identifiers,
+    copies_cautions,
+    count_copies,
+    count_near_copies,
+    how_judged,
+    judge_all,
+    judge_copies,
+    require_copies,
+    unasked_fail,
+)
 from estimators.audits.queries.nested import nested_scores
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
-from estimators.audits.synthetic import (
-    NEAR_COPY,
-    Copies,
-    CopiesJudged,
-    compare_sides,
-    copies_cautions,
-    count_copies,
-    count_near_copies,
-    few_rows,
-    how_judged,
-    judge_copies,
-    no_reference,
-    require_copies,
-    require_rows,
-    scores_of,
-    unasked_fail,
-)
+from estimators.audits.synthetic import compare_sides, few_rows, no_reference, require_rows, scores_of
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
-from estimators.decisions.plan import Decision, opening, overall
+from estimators.decisions.plan import PUBLISHED, Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
@@ -263,7 +261,8 @@ def release_size(
             near_copies.append(count_near_copies(of_queries, shared))
             judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
             if max_copies_over_holdout is not None:
-                judged_steps = (*judged_steps, judge_copies(copies[len(limits)], max_copies_over_holdout))
+                of_size = parts[len(limits)], copies[len(limits)], max_copies_over_holdout
+                judged_steps = (*judged_steps, judge_all(*of_size, confidence, len(grid)))
             if max_near_copies_over_holdout is not None:
                 judged_steps = (*judged_steps, judge_copies(near_copies[-1], max_near_copies_over_holdout))
             limits.append(judged_steps)
@@ -273,12 +272,16 @@ def release_size(
     series = judge_series(
         each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS, accept_exposure=None
     )
+    published = () if judgement == "accepted" else (total,)  # at which size the whole table goes out
     withheld = [
         Withheld.by(
             {query: each},
             (limit.name for limit in of_size),
             accepted=accept_exposure,
-            odd=[*drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior), *tables.cautions],
+            odd=[
+                *drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior),
+                *(each for each in tables.cautions if each.code != PUBLISHED or step.label in published),
+            ],
         )
         for step, (query, each), of_size in zip(series.steps, exposures, limits, strict=True)
     ]
@@ -389,7 +392,11 @@ def _cautions(answer: ReleaseSize) -> Iterator[Caution]:
         yield Caution(each.code, f"{size:,} released rows, {name.replace('_', ' ')}: {each.message}")
     copies, near_copies = answer.copies[at], answer.near_copies[at]
     rows = f"of the first {size:,} released rows: "
-    yield from copies_cautions(copies, near_copies, answer.copies_judged, answer.limits[at], rows)
+    released = first_rows(answer.tables, int(size))
+    identifiers = copied_identifiers(released, series.confidence)
+    yield from copies_cautions(
+        copies, near_copies, answer.copies_judged, answer.limits[at], rows, identifiers
+    )
 
 
 def _rows(size: int, total: int) -> str:

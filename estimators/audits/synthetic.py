@@ -14,12 +14,25 @@ positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from estimators.adversary.learned import Learner
+from estimators.audits.copies import (
+    NEAR_COPY,
+    Copies,
+    CopiesJudged,
+    copied_identifiers,
+    copies_cautions,
+    count_copies,
+    count_near_copies,
+    how_judged,
+    judge_all,
+    judge_copies,
+    require_copies,
+    unasked_fail,
+)
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import (
     CATALOGUE,
@@ -34,7 +47,7 @@ from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_r
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.maxima import MaxTpr
-from estimators.decisions.plan import Decision, overall
+from estimators.decisions.plan import PUBLISHED, Decision, overall
 from estimators.decisions.riskiest import (
     AnyLimit,
     AuditVerdict,
@@ -48,7 +61,6 @@ from estimators.decisions.riskiest import (
     verdict_of,
 )
 from estimators.errors import InputError, OptionError, TooFewRecords, require_count, require_open_unit
-from estimators.limits.binomial import excess_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass, replace
@@ -57,84 +69,9 @@ from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.sample.scores import Query as ScoreKind
-from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
+from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance
 
 __all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
-
-OF_COPIES = Guarantee(
-    "how many of these training rows stand in the release and would not by chance; upper end: all that stand in it",
-    "training rows that were not copied stand in the release as often by chance as hold-out rows do",
-    finite_sample=True,
-)
-
-OF_NEAR_COPIES = Guarantee(
-    "how many of these training rows have a near copy in the release and would not by chance; upper end: all that have",
-    "training rows that were not copied are as often near a released row by chance as hold-out rows are",
-    finite_sample=True,
-)
-
-COPY, NEAR_COPY = "exact_copy", "near_copy"  # the queries that see copies, and near copies
-
-WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of a range"
-
-UNASKED = 0.1  # the share of the level at which copies are judged that nobody limited
-
-CopiesJudged = Literal["asked", "unasked", "accepted"]
-
-
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """How many training rows stand in the release, and how many of them chance does not explain.
-
-    Attributes:
-        members: Training rows that the release has in every column.
-        nonmembers: Hold-out rows that it has: copies that nobody made, as among few categories.
-        beyond_chance: How many training rows were copied beyond what the hold-out explains, with an exact interval; the
-            upper end is the number of copies itself.
-        n_members: Training rows in all.
-        n_nonmembers: Hold-out rows in all.
-        query: ``exact_copy``, or ``near_copy`` where rows count that have a near copy there.
-
-    Example:
-        >>> from estimators.audits.queries import encode
-        >>> from estimators.audits.synthetic import count_copies
-        >>> train, holdout = {"age": list(range(20, 60))}, {"age": list(range(120, 160))}
-        >>> copies = count_copies(encode(train, holdout, {"age": [*range(20, 40), *range(80, 100)]}))
-        >>> copies.members, copies.nonmembers, copies.beyond_chance.lower
-        (20, 0, 17.0)
-    """
-
-    members: int
-    nonmembers: int
-    beyond_chance: Estimate
-    n_members: int
-    n_nonmembers: int
-    query: str = COPY
-
-    @property
-    def sentence(self) -> str:
-        """The result in plain words."""
-        ends = self.beyond_chance.interval
-        stand = (
-            f"{self.members:,} of {self.n_members:,} training rows and {self.nonmembers:,} of {self.n_nonmembers:,} "
-            f"hold-out rows {self.verb}, {'column for column' if self.query == COPY else WHAT_IS_NEAR}"
-        )
-        if not ends.lower:
-            return f"{stand}; chance may explain them all." if self.members else f"{stand}."
-        return (
-            f"{stand}: with {one_end(ends.confidence)} at least {ends.lower:,.0f} training rows {self.what_happened} "
-            "beyond what chance explains."
-        )
-
-    @property
-    def verb(self) -> str:
-        """What a row does that counts."""
-        return "stand in the release" if self.query == COPY else "have a near copy in the release"
-
-    @property
-    def what_happened(self) -> str:
-        """What is shown of rows beyond chance."""
-        return "were copied" if self.query == COPY else "have a near copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +141,7 @@ class SyntheticAudit:
             self.control,
             self.exposures,
             self.accept_exposure,
-            self.cautions,
+            [each for each in self.cautions if each.code != PUBLISHED or self.copies_judged != "accepted"],
             self.provenance.prior,
         )
 
@@ -337,9 +274,10 @@ def audit_synthetic(
         of_each = dict.fromkeys(scores, labels)
         limits.append(judge_groups(max_group_advantage, scores, of_each, prior, confidence, seed, number))
     if max_copies_over_holdout is not None:
-        limits.append(judge_copies(copies, max_copies_over_holdout))
+        limits.append(judge_all(tables, copies, max_copies_over_holdout, confidence))
     if max_near_copies_over_holdout is not None:
         limits.append(judge_copies(near_copies, max_near_copies_over_holdout))
+    limits = [_with_identifiers(limit, tables) for limit in limits]
     judged = how_judged(bool(limits), max_copies_over_holdout, accept_copies)
     if judged == "unasked" and overall(limit.decision for limit in limits) is Decision.PASS:
         limits += unasked_fail(tables, confidence)
@@ -455,38 +393,6 @@ def require_rows(tables: Encoding) -> None:
             raise TooFewRecords.about(name, f"got {len(side)} rows, need at least {MIN_RECORDS}")
 
 
-def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
-    """Rows of both sides that stand in the release as they are.
-
-    The lower end of those that chance does not explain is exact; twice its error is 1 less ``confidence``.
-    """
-    released = tables.synthetic.records
-    hits = [np.isin(side.records, released) for side in (tables.members, tables.nonmembers)]
-    return _copies(hits[0], hits[1], confidence, COPY)
-
-
-def count_near_copies(of_queries: SyntheticScores, confidence: float = 0.95) -> Copies:
-    """Rows of both sides that have a near copy in the release, likewise; ``near_copy`` is among the queries."""
-    hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
-    return _copies(hits[0], hits[1], confidence, NEAR_COPY)
-
-
-def _copies(
-    members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], confidence: float, query: str
-) -> Copies:
-    """Rows of both sides that count, and how many of the training side chance does not explain."""
-    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    hits, by_chance = int(members.sum()), int(nonmembers.sum())
-    lower = float(excess_lower(hits, len(members), by_chance, len(nonmembers), alpha))
-    chance = by_chance / len(nonmembers)
-    value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
-    guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
-    estimate = Estimate(
-        min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee)
-    )
-    return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
-
-
 def compare_sides(
     train: Table,
     holdout: Table,
@@ -514,67 +420,6 @@ def compare_sides(
     except InputError as error:  # one value in every column, or the same few rows again and again
         notes.append(Caution("split_not_checked", f"the sides were not compared: {error.message}"))
         return None
-
-
-def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
-    """How many limits of copies there are, their numbers in range; limited copies cannot be accepted, too."""
-    limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
-    for name, limit in limits:
-        if limit is not None:
-            require_count(name, limit, 0)
-    if accept and most is not None:
-        message = "max_copies_over_holdout limits the copies already; give one of the two"
-        raise OptionError.about("accept_copies", message)
-    return sum(limit is not None for _, limit in limits)
-
-
-def how_judged(limited: bool, most: int | None, accept: bool) -> CopiesJudged | None:
-    """Whether copies are limited, judged unasked, or accepted; None if nothing is limited."""
-    if accept:
-        return "accepted"
-    if most is not None:
-        return "asked"
-    return "unasked" if limited else None
-
-
-def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
-    """By the count where it is a fact, by its lower limit where chance has to be left out.
-
-    They are counted at the confidence at which a fail is to be decided.
-    """
-    estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows {copies.verb}"
-    if copies.members <= most:
-        decision, reason = Decision.PASS, f"{stand}, not more than {most:,}"
-    elif estimate.lower > most:
-        decision = Decision.FAIL
-        reason = (
-            f"with {one_end(estimate.interval.confidence)} at least {estimate.lower:,.0f} "
-            f"training rows {copies.what_happened} beyond what chance explains, above {most:,}"
-        )
-    else:
-        decision = Decision.INCONCLUSIVE
-        also = "do" if copies.query == COPY else "have"
-        reason = (
-            f"{stand}, more than {most:,}, and so {also} {copies.nonmembers:,} of {copies.n_nonmembers:,} hold-out "
-            f"rows: chance may explain all but {estimate.lower:,.0f}"
-        )
-    name = "copies" if copies.query == COPY else "near_copies"
-    return RiskiestLimit(name, float(most), decision, copies.query, estimate, reason)
-
-
-def unasked_fail(tables: Encoding, confidence: float, shares: int = 1) -> list[RiskiestLimit]:
-    """That training rows are shown to be copied although nobody limited that; nothing if they are not.
-
-    ``confidence`` is that of the audit; of what may go wrong a tenth comes on top, which so many releases share.
-    """
-    copies = count_copies(tables, 1.0 - UNASKED * (1.0 - confidence) / shares)
-    limit = judge_copies(copies, 0)
-    if limit.decision is not Decision.FAIL:
-        return []
-    reason = (
-        f"{limit.reason}, which is judged unless copies are limited otherwise or accepted (accept_copies)"
-    )
-    return [replace(limit, reason=reason)]
 
 
 def _judge(
@@ -623,6 +468,15 @@ def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
     )
 
 
+def _with_identifiers(limit: RiskiestLimit, tables: Encoding) -> RiskiestLimit:
+    """A limit with what its pass does not cover: what is left out of all queries but for copied values."""
+    if limit.decision is not Decision.PASS or not tables.identifiers:
+        return limit
+    names = ", ".join(repr(name) for name in tables.identifiers)
+    line = f"Of columns that were left out as identifiers it covers values that are copied, and no more: {names}."
+    return replace(limit, coverage=(*limit.coverage, line))
+
+
 def _with_cautions(
     audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caution], unasked: bool
 ) -> SyntheticAudit:
@@ -631,7 +485,10 @@ def _with_cautions(
     name, worst = audit.most_exposed
     cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
     cautions += audit.verdict.cautions
-    cautions += copies_cautions(audit.copies, audit.near_copies, audit.copies_judged, audit.limits)
+    identifiers = copied_identifiers(tables, audit.confidence)
+    cautions += copies_cautions(
+        audit.copies, audit.near_copies, audit.copies_judged, audit.limits, identifiers=identifiers
+    )
     if audit.split is not None and audit.split.caution is not None:
         cautions.append(audit.split.caution)
     if audit.control is not None and audit.control.caution is not None:
@@ -647,28 +504,3 @@ def _with_cautions(
     ]
     cautions += [each for each in of_queries if each.code not in DOUBTS]  # of rows the tables say more
     return replace(audit, cautions=tuple(dict.fromkeys(cautions)))
-
-
-def copies_cautions(
-    copies: Copies,
-    near_copies: Copies,
-    judgement: CopiesJudged | None,
-    limits: Sequence[RiskiestLimit],
-    rows: str = "",
-) -> Iterator[Caution]:
-    """Copies and near copies that no limit fails, and that those which nobody limited were accepted.
-
-    ``rows`` says which released rows these are, where they are not all: words that end in a colon.
-    """
-    fails = {limit.name for limit in limits if limit.decision is Decision.FAIL}
-    if judgement == "accepted":
-        yield Caution(
-            "copies_accepted",
-            "copies of training rows are no reason to fail here, for they were accepted (accept_copies): "
-            f"{rows}{copies.sentence}",
-        )
-    elif "copies" not in fails and copies.beyond_chance.lower > 0.0:
-        yield Caution("copies_released", f"{rows}{copies.sentence}")
-    more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0
-    if more and "near_copies" not in fails:
-        yield Caution("near_copies_released", f"{rows}{near_copies.sentence}")

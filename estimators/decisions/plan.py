@@ -42,7 +42,7 @@ POWER = 0.8
 ENOUGH_CLUSTERS = 40  # fewer are limited by betting, which takes far more records
 DRIFT = "sides_differ"  # the code where a difference of the sides themselves may hide a leak
 
-ELSEWHERE = "released_elsewhere"
+ELSEWHERE, PUBLISHED = "released_elsewhere", "synthetic_is_members"
 """The code where every released value of a column lies beyond all training and hold-out rows."""
 
 
@@ -90,6 +90,7 @@ Because = Literal[
     "dependent_rows",
     "sides_differ",
     "released_elsewhere",
+    "synthetic_is_members",
 ]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""

@@ -393,7 +393,7 @@ def _riskiest(maximum: float, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLi
     changes = [each.verdict.holds_up_to_changes for each in verdicts.values()]
     fewest = None if None in changes else min(each for each in changes if each is not None)
     if fewest is not None and decision is Decision.PASS and fewest != worst.verdict.holds_up_to_changes:
-        reason += f"; along every query's, {times(fewest)}"
+        reason += f"; what all queries keep is for attackers who change their guess {times(fewest)}"
     totals = [each.verdict.records_needed for each in deciding.values()]
     records = None if None in totals else max(total for total in totals if total is not None)
     return RiskiestLimit(

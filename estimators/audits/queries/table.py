@@ -26,7 +26,7 @@ from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, Mixe
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
-from estimators.decisions.plan import ELSEWHERE
+from estimators.decisions.plan import ELSEWHERE, PUBLISHED
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number
@@ -57,11 +57,13 @@ class Rows:
         values: For each record and column a number that is the same where the values are the same, -1 where missing.
         records: For each record a number that is the same where whole records are the same, in any table: numbers at
             the precision at which their column is compared (``Column.precision``).
+        identifiers: The same as ``values``, of the columns that were left out as identifiers.
     """
 
     points: Floats
     values: Integers
     records: Integers
+    identifiers: Integers
 
     def __len__(self) -> int:
         return len(self.points)
@@ -72,7 +74,8 @@ class Rows:
         Args:
             which: An index of rows, as NumPy takes it.
         """
-        return Rows(self.points[which], self.values[which], self.records[which])
+        every = (self.points, self.values, self.records, self.identifiers)
+        return Rows(*(each[which] for each in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class Encoding:
         reference: Rows like the others that belong to neither side; None if there are none.
         columns: The columns that are used, in the order of the released table.
         cautions: What was left out, and what looks wrong.
+        identifiers: The columns that were left out as identifiers.
     """
 
     members: Rows
@@ -94,6 +98,7 @@ class Encoding:
     reference: Rows | None
     columns: tuple[Column, ...]
     cautions: tuple[Caution, ...]
+    identifiers: tuple[str, ...] = ()
 
 
 def encode(
@@ -140,7 +145,7 @@ def encode(
     order = (SYNTHETIC, *tables)
     names = _names(tables, order, [*categories, *leave_out, *use], leave_out, cautions)
     every = _slices(sizes)
-    rows, columns, compared = _encoded(
+    rows, columns, compared, identifiers = _encoded(
         tables,
         sizes,
         names,
@@ -152,7 +157,7 @@ def encode(
         lambda column: column.compared(every[:2], every[2]),
         LEFT,
     )
-    return _encoding(rows, sizes, columns, cautions, compared)
+    return replace(_encoding(rows, sizes, columns, cautions, compared), identifiers=identifiers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +210,7 @@ def encode_sides(
     cautions: list[Caution] = []
     names = _names(tables, tuple(tables), [*categories, *leave_out, *use], leave_out, cautions)
     halves = _slices(sizes)
-    rows, columns, compared = _encoded(
+    rows, columns, compared, _ = _encoded(
         tables,
         sizes,
         names,
@@ -254,7 +259,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(
         np.int64
     )
-    rows = Rows(every, codes, _records(codes))
+    rows = Rows(every, codes, _records(codes), codes[:, :0])
     return _encoding(rows, [len(each) for each in points], [], [], {Cut.NEAREST: codes})
 
 
@@ -269,12 +274,13 @@ def _encoded(
     has_many_levels: Callable[[MixedColumn], bool],
     compare: Callable[[MixedColumn], tuple[str, dict[Cut, Integers]]],
     words: Mapping[str, str],
-) -> tuple[Rows, list[Column], dict[Cut, Integers]]:
-    """The rows of all tables, one after the other, the columns that are used, and the values that are compared."""
+) -> tuple[Rows, list[Column], dict[Cut, Integers], tuple[str, ...]]:
+    """The rows of all tables, one after the other, the columns that are used, what is compared, and the identifiers."""
     columns: list[Column] = []
     points: list[Floats] = []
     values: list[Integers] = []
     rounded: list[dict[Cut, Integers]] = []
+    identifiers: dict[str, Integers] = {}
     left: dict[str, list[str]] = {}
     for name in names:
         parts = [
@@ -289,6 +295,8 @@ def _encoded(
         reason = useless(name, column)
         if reason is not None:
             left.setdefault(reason, []).append(name)
+            if reason == "identifiers":
+                identifiers[name] = column.codes
             continue
         if has_many_levels(column):
             left.setdefault("many_levels", []).append(name)
@@ -312,7 +320,9 @@ def _encoded(
         )
         for cut in cuts
     }
-    return Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes)), columns, compared
+    own = np.column_stack([*identifiers.values()]) if identifiers else codes[:, :0]
+    rows = Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes), own)
+    return rows, columns, compared, tuple(identifiers)
 
 
 def _odd_about(column: MixedColumn, parts: Sequence[Values], sizes: Sequence[int]) -> Iterator[str]:
@@ -596,7 +606,7 @@ def _about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: 
         if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
             then = "every member is published" if name == MEMBERS else "nothing of the members is released"
             message = f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}"
-            cautions.append(Caution(f"synthetic_is_{name}", message))
+            cautions.append(Caution(PUBLISHED if name == MEMBERS else "synthetic_is_nonmembers", message))
     if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):
         message = (
             "the reference is the released table, row for row: queries that compare the two see nothing; give rows "

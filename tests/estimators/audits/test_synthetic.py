@@ -1,13 +1,15 @@
 """From three tables to one verdict: each limit by hand, copies, drift, and tables that are not what they should be."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from estimators import Decision, Scores, advantage, errors, one_per_unit
+from estimators.audits.copies import copied_identifiers, count_copies
 from estimators.audits.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
-from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, count_copies
+from estimators.audits.synthetic import SyntheticAudit, audit_synthetic
 from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
@@ -191,6 +193,85 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
         assert noted.limits == accepted.limits
         assert "copies_released" in codes(noted)
     assert noted.copies_judged is None
+
+
+def numbered(rng: np.random.Generator, identifiers: Sequence[object]) -> Table:
+    """People of few ages and jobs, each with an identifier."""
+    n = len(identifiers)
+    return {
+        "age": rng.integers(18, 90, n),
+        "job": rng.choice(["nurse", "cook", "smith"], n),
+        "id": identifiers,
+    }
+
+
+@each_case("kind", ["amounts", "mail", "row numbers", "numbers of all rows"])
+@each_case("released", ["all", "half", "values alone"])
+def test_identifiers_that_were_carried_over_fail_a_release_that_distances_do_not_see(kind, released) -> None:
+    """Whole numbers and texts that nearly every row has for itself were left out, and their copies passed."""
+    rng, n = np.random.default_rng(3), 600
+    shuffled = rng.permutation(2 * n)
+    ones, others, fresh = {
+        "amounts": [np.round(rng.lognormal(14.0, 1.0, n)).astype(int) for _ in range(3)],
+        "mail": [np.array([f"{each}@example.org" for each in rng.integers(0, 10**9, n)]) for _ in range(3)],
+        "row numbers": [np.arange(n), np.arange(n, 2 * n), np.arange(n)],
+        "numbers of all rows": [shuffled[:n], shuffled[n:], np.arange(n)],
+    }[kind]
+    train, holdout, honest = (numbered(rng, each) for each in (ones, others, fresh))
+    leaks = {
+        "all": part(train, slice(None)),
+        "half": stacked(part(train, slice(n // 2)), part(honest, slice(n // 2, None))),
+        "values alone": honest | {"id": ones},
+    }[released]
+    asked = {"max_advantage": 0.3}
+
+    audit, limited = (
+        audited(train, holdout, leaks, **more) for more in (asked, {"max_copies_over_holdout": 100})
+    )
+    if kind == "row numbers" and released == "values alone":  # a release that counts its rows from 0, too
+        assert audit.verdict.word == "pass"
+        return
+    assert audit.verdict.word == "fail"
+    assert released == "all" or "'id'" in audit.verdict.sentence
+    assert (limited.limits[0].name, limited.limits[0].decision.value) == ("copies", "fail")
+    accepted = audited(train, holdout, leaks, **asked, accept_copies=True)
+    assert accepted.verdict.word == "pass"
+    assert "copies_released" in codes(accepted)
+    assert any("'id'" in line for line in accepted.verdict.covers)
+
+    fair = audited(train, holdout, honest, **asked)
+    assert fair.verdict.word == "pass"
+    assert "copies_released" not in codes(fair)
+
+
+def test_rows_in_the_order_of_their_numbers_are_not_taken_for_copies() -> None:
+    """Sorted by month, rows of one number are alike in any two tables, and so are those of the next."""
+    shown = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        tables = [
+            {
+                "month": np.sort(rng.integers(1, 13, 120)),
+                "region": rng.choice(list("xyz"), 120),
+                "id": np.arange(120),
+            }
+            for _ in range(3)
+        ]
+        shown += copied_identifiers(encode(*tables), 0.95) is not None
+    assert shown <= most_misses(60)
+
+
+@each_case("accept", [False, True])
+def test_nothing_passes_beside_the_training_table_unless_copies_were_accepted(accept: bool) -> None:
+    rng = np.random.default_rng(8)
+    train, holdout = ({name: rng.choice(["a", "b"], 400) for name in "xy"} for _ in range(2))
+    audit = audited(
+        train, holdout, part(train, slice(None, None, -1)), max_advantage=0.3, accept_copies=accept
+    )
+
+    assert codes(audit)[0] == "synthetic_is_members"
+    assert audit.verdict.word == ("pass" if accept else "not applicable")
+    assert audit.verdict.undecided_because == (None if accept else "synthetic_is_members")
 
 
 def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
