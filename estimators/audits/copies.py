@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Integers
 from estimators.audits.queries.synthetic import SyntheticScores
-from estimators.audits.queries.table import Encoding, Rows
+from estimators.audits.queries.table import Encoding, Rows, rows_repeat
 from estimators.decisions.plan import Decision
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.errors import OptionError, require_count, require_open_unit
@@ -119,22 +119,31 @@ def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
     """
     released = tables.synthetic.records
     hits = [np.isin(side.records, released) for side in (tables.members, tables.nonmembers)]
-    return _copies(hits[0], hits[1], confidence, COPY)
+    return _copies(hits[0], hits[1], tables, confidence, COPY)
 
 
-def count_near_copies(of_queries: SyntheticScores, confidence: float = 0.95) -> Copies:
+def count_near_copies(of_queries: SyntheticScores, tables: Encoding, confidence: float = 0.95) -> Copies:
     """Rows of both sides that have a near copy in the release, likewise; ``near_copy`` is among the queries."""
     hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
-    return _copies(hits[0], hits[1], confidence, NEAR_COPY)
+    return _copies(hits[0], hits[1], tables, confidence, NEAR_COPY)
 
 
 def _copies(
-    members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], confidence: float, query: str
+    members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], tables: Encoding, confidence: float, query: str
 ) -> Copies:
-    """Rows of both sides that count, and how many of the training side chance does not explain."""
+    """Rows of both sides that count, and how many of the training side chance does not explain.
+
+    Where rows repeat far more often than chance makes, they have to be shown by rows that count once, too.
+    """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     hits, by_chance = int(members.sum()), int(nonmembers.sum())
     lower = float(excess_lower(hits, len(members), by_chance, len(nonmembers), alpha))
+    if lower and rows_repeat(tables.members, tables.nonmembers):
+        sides = (tables.members, members), (tables.nonmembers, nonmembers)
+        ones, others = (hit[np.unique(rows.records, return_index=True)[1]] for rows, hit in sides)
+        lower = min(
+            lower, float(excess_lower(int(ones.sum()), len(ones), int(others.sum()), len(others), alpha))
+        )
     chance = by_chance / len(nonmembers)
     value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
     guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES

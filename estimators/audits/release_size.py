@@ -258,7 +258,7 @@ def release_size(
         for size, of_queries in zip(grid, nested_scores(tables, grid, to_ask), strict=True):
             scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
             exposures.append(_most_exposed(scores, prior, together))
-            near_copies.append(count_near_copies(of_queries, shared))
+            near_copies.append(count_near_copies(of_queries, tables, shared))
             judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
             if max_copies_over_holdout is not None:
                 of_size = parts[len(limits)], copies[len(limits)], max_copies_over_holdout

@@ -267,7 +267,7 @@ def audit_synthetic(
     of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
     scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
     shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
-    copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, shared)
+    copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, tables, shared)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
     if max_group_advantage is not None and labels is not None:
         number = len(audit_limits) + further - 1

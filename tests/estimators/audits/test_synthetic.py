@@ -154,6 +154,24 @@ def test_copies_are_counted_and_chance_is_left_out() -> None:
     assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in none.sentence
 
 
+@each_case("times", [4, 10])
+def test_training_rows_that_stand_there_several_times_are_not_taken_for_copies(times: int) -> None:
+    """By rows one release in eight was said to hold copies that had seen neither side."""
+    shown, repeated = 0, 0
+    for seed in range(100):
+        rng = np.random.default_rng([seed, times])
+        tables = [
+            {"a": rng.integers(0, 12, n), "b": rng.integers(0, 9, n), "c": rng.choice(list("uvwxyz"), n)}
+            for n in (240 // times, 240, 240)
+        ]
+        tables[0] = stacked(*[tables[0]] * times)
+        found = encode(*tables)
+        repeated += "repeated_rows" in [each.code for each in found.cautions]
+        shown += count_copies(found).beyond_chance.lower > 0.0
+    assert repeated > 60
+    assert shown <= most_misses(100)
+
+
 @pytest.mark.slow
 def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass_and_a_fail() -> None:
     train, holdout, released, _ = drawn(7, 800)
