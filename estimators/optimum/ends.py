@@ -28,10 +28,12 @@ from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clust
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.optimum.answer import ASSUMED, Advantage, ChangesLimit, times
 from estimators.python.dataclass import dataclass, replace
+from estimators.sample.cells import Intervals, Values
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.grid import Grid
 from estimators.sample.learned import LearnedCounts
-from estimators.sample.scores import Scores
+from estimators.sample.scores import FEW_VALUES, OFTEN, Scores
 from estimators.statement import (
     CLUSTERED,
     IID,
@@ -47,6 +49,8 @@ from estimators.statement import (
 )
 
 CUTS = 1024  # cells at which a threshold or two-sided adversary is described; its ends use every cut
+
+RARELY = 0.1  # share of the records of few cells whose score is not known to be frequent, at most, if these are values
 
 MOST_PAIRED_CELLS = 256
 """Beyond, records are not paired: the best of so many rules gains much by chance on its own records."""
@@ -213,13 +217,34 @@ def ends_of(
     source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     if isinstance(target, LearnedTarget):
         return _learned(data, prior, target, seed, shuffles, source)
-    fine = data if isinstance(data, Counts) else _finest(data, target)
+    fine = _as_scores_are_read(data) if isinstance(data, Counts) else _finest(data, target)
     counts = cells_for(fine, target)
     if counts is fine or not fine.cells.ordered:
         below = lower_end.on_cells(counts, prior, seed, shuffles)
     else:
         below = lower_end.anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
     return Ends(fine, counts, prior, target, below, source)
+
+
+def _as_scores_are_read(counts: Counts) -> Counts:
+    """Counts of few values as those of categories, and of many as those of numbers along a line, as scores are read."""
+    inside = counts.occupied()
+    cells, total = inside.cells, inside.n_records
+    if isinstance(cells, Values) and cells.labels.dtype.kind in "iuf":
+        labels = cells.labels
+        few = cells.size <= FEW_VALUES and cells.size * OFTEN <= total
+        if labels.dtype.kind in "iu":
+            few = few or (int(labels[-1]) - int(labels[0]) + 1) * OFTEN <= total
+        cuts = labels[1:].astype(np.float64)
+        if not few and (cuts[1:] > cuts[:-1]).all():
+            return Counts.trusted(
+                counts.members, counts.nonmembers, Intervals(cuts), counts.doubts, unseen=0.0
+            )
+    few = cells.size <= min(FEW_VALUES, total // OFTEN)
+    if isinstance(cells, Grid) and few and inside.unlike().sum() <= RARELY * total:
+        values = Values(cells.lower_edges)
+        return Counts.trusted(inside.members, inside.nonmembers, values, counts.doubts, counts.unseen)
+    return counts
 
 
 def is_vector(data: Scores | Counts) -> bool:

@@ -21,6 +21,9 @@ MIN_RECORDS = 8
 FEW_VALUES = 64
 """A number with at most this many distinct values, each seen often, is read as a category."""
 
+OFTEN = 5
+"""Records that each different value has on average, at least, where numbers are read as categories."""
+
 ArgumentScores = ArrayLike | Sequence[object]
 
 
@@ -462,10 +465,10 @@ def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tup
     total = len(a) + len(b)
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         span = max(int(a.max()), int(b.max())) - min(int(a.min()), int(b.min())) + 1
-        if span * 5 <= total:
+        if span * OFTEN <= total:
             return True, f"integers from a range of {span}, in {total} records"
     few = _distinct_up_to(a, b, FEW_VALUES)
-    if few is not None and few * 5 <= total:
+    if few is not None and few * OFTEN <= total:
         return True, f"only {few} distinct values in {total} records"
     return False, "many distinct values"
 

@@ -12,7 +12,7 @@ from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRan
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import upper_by_changes
-from estimators.sample.counting import by_grid, by_rank, finest
+from estimators.sample.counting import by_category, by_grid, by_rank, finest
 from estimators.statement import at_least, at_most, both_ends
 from tests.cases import each_case
 from tests.oracles import (
@@ -388,3 +388,23 @@ def test_no_rule_with_so_many_changes_is_above_the_limit_in_truth(target, prior)
         wrong += best_by_changes(gain, kept)[-1] > maximum
 
     assert wrong <= most_misses(6)
+
+
+@each_case(
+    "kind, draw",
+    ("rounded", lambda rng: np.round(rng.normal(size=300), 1)),
+    ("a lattice", lambda rng: rng.integers(0, 48, 1000) / 64.0),
+    ("many integers", lambda rng: np.round(rng.normal(0.0, 900.0, 3000)).astype(np.int64)),
+    ("few integers", lambda rng: rng.integers(0, 20, 500)),
+    ("numbers", lambda rng: rng.normal(size=500)),
+)
+def test_counts_are_held_against_the_attackers_that_their_scores_are_held_against(kind, draw) -> None:
+    """Few rounded values passed as counts by few changes alone; of many integers every rule was held against them."""
+    rng = np.random.default_rng(4)
+    scores = Scores.of(draw(rng), draw(rng))
+    counts = by_category(scores) if "integers" in kind else by_grid(scores)
+
+    of_scores, of_counts = advantage(scores), advantage(counts)
+
+    assert of_counts.upper == pytest.approx(of_scores.upper, abs=0.003)
+    assert of_counts.upper < 0.35
