@@ -1,9 +1,11 @@
 """The page and the shell agree on what a file is."""
 
 import gzip
+import io
 import json
 import re
 
+import numpy as np
 from playwright.sync_api import expect
 
 from app.openapi.examples import SAMPLE
@@ -39,6 +41,21 @@ def test_a_request_that_was_kept_leads_to_its_report(visit: Visit) -> None:
 
     give(page, payload("request.json", json.dumps({**SAMPLE, "max_advantage": 0.1}).encode()))
     expect(page.locator("#file-chosen")).to_contain_text("posted as it is, as curl does below")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(re.compile("Fail: with 95% confidence"))
+
+
+def test_an_array_for_each_side_needs_no_column(visit: Visit) -> None:
+    """``numpy.savez(members=..., nonmembers=...)``, as the documents write it, had columns of which none was a score."""
+    archive = io.BytesIO()
+    np.savez(archive, **{side: np.array(SAMPLE[side]) for side in ("members", "nonmembers")})
+    page = visit.open("/")
+
+    give(page, payload("scores.npz", archive.getvalue()))
+    expect(page.locator("#file-chosen")).to_contain_text("an array for each side")
+    expect(page.locator("#columns")).to_be_hidden()
+    page.locator("#max_advantage").fill("0.1")
     compute(page)
 
     expect(sentence(page)).to_have_text(re.compile("Fail: with 95% confidence"))

@@ -36,6 +36,8 @@ const slots = (() => {
     slot.input.value = "";
   }
 
+  const SIDES = ["members", "nonmembers"];
+
   // What came, in words; `notes` are further facts.
   function introduce({ chosen, title, kind, source, answer }, notes) {
     const { file, name: format, coding } = source;
@@ -79,6 +81,8 @@ const slots = (() => {
     const answer = JSON.parse(await (await requests.post("v1/columns", head.body, sent, { signal })).text());
     const shape = slot.source.name === "NPY" && !answer.columns.length ? await files.shape(head.body) : [];
     if (signal.aborted) return;
+    const sided = SIDES.every((side) => answer.columns.some(({ name }) => name === side));
+    if (slot.kind.raw && slot.source.name === "NPZ" && sided) return introduce(slot, ["an array for each side", ...notes]);
     slot.answer = { ...answer, ...(shape.length === 2 ? numbered(shape[1]) : {}), values: shape.length === 1 ? shape[0] : null };
     introduce(slot, notes);
   }
