@@ -113,6 +113,8 @@ class Advantage:
         assumed = ASSUMED.get(self.target.name)
         if assumed is not None:
             return statement.rules_along(assumed)
+        if self.of_values:
+            return f"see which of {self.resolution} value{'s' if self.resolution > 1 else ''} the {self.score} has"
         return statement.rules_covered(self.changes, self.resolution, f"the {self.score}")
 
     @property
@@ -131,6 +133,12 @@ class Advantage:
         return self.target.name == "cells" and self.changes is None
 
     @property
+    def of_values(self) -> bool:
+        """Whether the cells that the upper end is about are the score's own values: no rule is finer."""
+        cells = None if self.fine is None else self.fine.cells.kind
+        return self.reads_every_cell and cells in ("categories", "values")
+
+    @property
     def better(self) -> str:
         """Who may do better than the attackers that the upper end covers, in a sentence; nothing if nobody may."""
         if self.upper >= 1.0:
@@ -138,7 +146,7 @@ class Advantage:
         if self.target.name == "learned":
             return "Whoever reads more from the vector may do better."
         if self.reads_every_cell:
-            return "A finer rule may do better."  # of labels there is none, and then none does
+            return "" if self.of_values else "A finer rule may do better."
         return "A more intricate rule may do better."
 
     @property

@@ -227,7 +227,7 @@ def ends_of(
 
 
 def _as_scores_are_read(counts: Counts) -> Counts:
-    """Counts of few values as those of categories, and of many as those of numbers along a line, as scores are read."""
+    """Counts of many different numbers along their line, and of few without empty cells, as scores are read."""
     inside = counts.occupied()
     cells, total = inside.cells, inside.n_records
     if isinstance(cells, Values) and cells.labels.dtype.kind in "iuf":
@@ -240,11 +240,13 @@ def _as_scores_are_read(counts: Counts) -> Counts:
             return Counts.trusted(
                 counts.members, counts.nonmembers, Intervals(cuts), counts.doubts, unseen=0.0
             )
-    few = cells.size <= min(FEW_VALUES, total // OFTEN)
-    if isinstance(cells, Grid) and few and inside.unlike().sum() <= RARELY * total:
-        values = Values(cells.lower_edges)
-        return Counts.trusted(inside.members, inside.nonmembers, values, counts.doubts, counts.unseen)
-    return counts
+    return inside if isinstance(cells, Grid) and _has_few_values(inside) else counts
+
+
+def _has_few_values(counts: Counts) -> bool:
+    """Whether counts on a grid are those of few rounded values, nearly all of which are known to be frequent."""
+    few = counts.size <= min(FEW_VALUES, counts.n_records // OFTEN)
+    return few and bool(counts.unlike().sum() <= RARELY * counts.n_records)
 
 
 def is_vector(data: Scores | Counts) -> bool:
@@ -348,7 +350,10 @@ def _limits(rules: FewChanges, confidence: float, changes: Sequence[int]) -> tup
 def cells_for(fine: Counts, target: Target) -> Counts:
     """The cells on which a target's adversaries are learned: chosen by pooled counts alone."""
     if isinstance(target, CellsTarget):
-        keeps_cells = fine.cells.kind not in ("intervals", "grid") and target.bins is None
+        values = fine.cells.kind not in ("intervals", "grid") or (
+            isinstance(fine.cells, Grid) and _has_few_values(fine)
+        )
+        keeps_cells = values and target.bins is None
         if keeps_cells or not fine.cells.ordered:
             return fine.require_shared_cells()
         return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)

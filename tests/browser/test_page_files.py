@@ -47,7 +47,7 @@ def test_a_request_that_was_kept_leads_to_its_report(visit: Visit) -> None:
 
 
 def test_an_array_for_each_side_needs_no_column(visit: Visit) -> None:
-    """``numpy.savez(members=..., nonmembers=...)``, as the documents write it, had columns of which none was a score."""
+    """``numpy.savez(members=..., nonmembers=...)``, as documents write it, had columns of which none was a score."""
     archive = io.BytesIO()
     np.savez(archive, **{side: np.array(SAMPLE[side]) for side in ("members", "nonmembers")})
     page = visit.open("/")

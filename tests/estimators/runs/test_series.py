@@ -90,7 +90,7 @@ def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> N
     whole, both = (advantage_series({"a": each, "b": each}, 0.5) for each in seconds)
 
     assert [step.holds_up_to_changes for step in (*whole.steps, *both.steps)] == [None] * 4
-    assert "see which of 3 groups of similar values" in whole.covers[0]
+    assert "see which of 3 values the score has" in whole.covers[0]
     assert len(whole.covers) == 3
     assert both.covers[0].startswith("It covers attackers who change their guess at most")
     assert "see which of 3 groups of similar values a score falls in" in both.covers[1]
