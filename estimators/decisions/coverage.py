@@ -45,7 +45,9 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     if up_to(result, changes):
         steps = None if result.target.name in ASSUMED else result.resolution
         attackers = rules_covered(changes, steps, f"the {_score_read(result)}")
-    better = f"; {result.better[0].lower()}{result.better[1:]}" if result.better else ", as every attacker does."
+    better = (
+        f"; {result.better[0].lower()}{result.better[1:]}" if result.better else ", as every attacker does."
+    )
     return (f"It covers attackers who {attackers}{better}", *as_counted(result.fine))
 
 

@@ -55,9 +55,21 @@ def _only_column(table: object, where: str) -> object:
 
     names, of = columns_of(table)
     if len(names) != 1:
-        detail = f"got a table of {len(names)} columns; need one column, or an array of rows"
+        detail = f"got a table of {len(names)} columns; need one, as score=NAME says it, or an array of rows"
         raise fault("wrong-type", where, detail)
     return of(0)
+
+
+def column_called(table: object, name: str, where: str) -> object:
+    """The column of a table with this name."""
+    from macekit.problems import fault
+
+    names, of = columns_of(table)
+    if names.count(name) != 1:
+        raise fault(
+            "bad-option", "score", f"{where}: {names.count(name)} columns are called so, of {len(names)}"
+        )
+    return of(names.index(name))
 
 
 def labels(values: object, where: str) -> Column:
@@ -152,6 +164,10 @@ def require_regular(path: str) -> None:
     """Refuse what might never end, or is waited for: a pipe or a device."""
     from macekit.problems import Problem
 
+    if "\n" in path:
+        raise Problem(
+            "bad-records", "this is text, and no path; give the path, or a frame that was made of the text"
+        )
     if os.path.isdir(path):
         raise Problem("bad-records", "the path is that of no regular file but of a folder; name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):

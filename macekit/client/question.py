@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from macekit.client.body import File
-from macekit.client.columns import clusters, column, is_table, labels
+from macekit.client.columns import clusters, column, column_called, is_table, labels
 from macekit.client.keywords import OPTIONS
 from macekit.client.tables import like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
@@ -76,6 +76,12 @@ def pose(
     for name in ("cluster", "model"):
         if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
             records[name] = roles.pop(name)
+    if isinstance(roles.get("score"), str) and is_table(members) and is_table(nonmembers):
+        name = roles.pop("score")
+        members, nonmembers = (
+            column_called(members, name, "members"),
+            column_called(nonmembers, name, "nonmembers"),
+        )
     if isinstance(members, Dataset) and not beside:
         _require_none(records, "a dataset holds its own; name its column")
         return Question(operation, options, members, query(roles), members.name)

@@ -295,6 +295,18 @@ def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, tmp_path: Path)
     ]
 
 
+def test_each_side_may_be_a_frame_of_which_one_column_is_the_score() -> None:
+    members, nonmembers = world()
+    sides = [pd.DataFrame({"loss": side, "row": range(len(side))}) for side in (members, nonmembers)]
+
+    assert macekit.estimate(*sides, score="loss").answer == macekit.estimate(members, nonmembers).answer
+    for options, words in (({}, "score=NAME"), ({"score": "other"}, "0 columns are called so")):
+        with pytest.raises(macekit.MaceProblem, match=words):
+            macekit.estimate(*sides, **options)
+    with pytest.raises(macekit.MaceProblem, match="text, and no path"):
+        macekit.estimate(sides[0].to_csv())
+
+
 @each_case("role", ["cluster", "unit", "group"])
 def test_labels_of_rows_beside_tables_of_their_own_are_refused_and_not_left_out(role: str) -> None:
     """They were, and the interval was that of rows that are independent."""
