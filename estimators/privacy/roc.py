@@ -70,6 +70,9 @@ NARROW = 0.5
 OF_TIES = 0.05
 """Share of an end's error that is for which large ties the threshold accuses; the rate at it has what is left."""
 
+FEW = 24
+"""One record in so many is no large tie where there are few records; of more, ``RARE`` records are none."""
+
 SKEW = 2.0
 """Over the degrees of freedom, the share by which the interval is wider: 15 placements lie skew at any score."""
 
@@ -383,7 +386,7 @@ class _Cuts(NamedTuple):
     @property
     def tied(self) -> NDArray[np.bool_]:
         """Whether a tie of more than a few records is known between each two."""
-        return np.asarray(self.alike.sum(axis=0) > RARE)
+        return np.asarray(self.alike.sum(axis=0) > min(RARE, (self.hits[-1] + self.alarms[-1]) // FEW))
 
 
 def _lower_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
