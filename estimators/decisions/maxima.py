@@ -607,8 +607,8 @@ class MaxGroupRisk:
 
 def few_values(counts: Counts) -> bool:
     """Whether all records have one of a few scores, or labels."""
-    known = counts.size <= FEW_VALUES and counts.n_records >= RECORDS_A_VALUE * counts.size
-    return known and int(counts.alike().sum()) == counts.n_records
+    few = counts.size <= FEW_VALUES and counts.n_records >= RECORDS_A_VALUE * counts.size
+    return few and int(counts.alike().sum()) == counts.n_records
 
 
 def between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:

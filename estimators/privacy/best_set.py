@@ -111,8 +111,8 @@ def tpr_seen(counts: Counts, fpr: float) -> float:
     """The same as it was seen, which reads a little high for having been searched for."""
     inside, within, _ = _sets(counts)
     seldom = np.minimum(1.0, fpr * counts.n_nonmembers / (within + 1.0))
-    seen = float((inside / counts.n_members * seldom).max(initial=0.0))
-    return max(seen, _seen_at_thresholds(counts, fpr)) if counts.cells.ordered else seen
+    largest = float((inside / counts.n_members * seldom).max(initial=0.0))
+    return max(largest, _seen_at_thresholds(counts, fpr)) if counts.cells.ordered else largest
 
 
 def _seen_at_thresholds(counts: Counts, fpr: float) -> float:

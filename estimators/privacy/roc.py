@@ -432,13 +432,17 @@ def _upper_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[fl
     levels = np.full(len(rates), alpha)
     every = np.concatenate([np.arange(len(rates)), span]), hits[np.concatenate([at, tie + 1])], levels
     ties = np.flatnonzero(cuts.tied[: alarms.searchsorted(never.max())])
-    taken = (ties >= at[:, None] - 1) & (alarms[ties] + alike[1, ties] < never[:, None])
-    taken &= 4.0 * np.diff(hits)[ties] >= (most - hits[at])[:, None]
+    may_end = (ties >= at[:, None] - 1) & (alarms[ties] + alike[1, ties] < never[:, None])
+    may_end &= 4.0 * np.diff(hits)[ties] >= (most - hits[at])[:, None]
     before = (ties >= at[:, None]) & (alarms[ties] < never[:, None])
     before &= 4.0 * alike[1, ties] >= (never - accused)[:, None]
     uppers = np.full(len(rates), -np.inf)
     rest = (1.0 - OF_TIES) * levels
-    for of_rate, cut, level in (every, (*_at(taken, hits[ties + 1]), rest), (*_at(before, hits[ties]), rest)):
+    for of_rate, cut, level in (
+        every,
+        (*_at(may_end, hits[ties + 1]), rest),
+        (*_at(before, hits[ties]), rest),
+    ):
         limit = n1 * upper_limit(cut, n1, level[of_rate])
         above = cut + np.hypot(limit - cut, np.maximum(0, most[of_rate] - cut))
         np.maximum.at(uppers, of_rate, above / n1)
