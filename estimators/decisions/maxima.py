@@ -16,6 +16,7 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.plan import (
+    MORE,
     Decision,
     Verdict,
     beneath_baseline,
@@ -50,6 +51,9 @@ READ_OFF_ALL = " (read off all records)"
 """What a group's mean risk is, as words to put behind it: no statement about the group by itself."""
 OF_RANGES = 0.2
 """Share of the error of a true positive rate's lower end that ranges have; thresholds have the rest."""
+
+FEW_VALUES, RECORDS_A_VALUE = 16, 32  # values that are few, and records of each on average that are enough
+CLOSE = 1.1  # how closely a number of records is looked for
 
 LONGEST_LABEL = 60  # characters of a group's label that a reason repeats
 
@@ -249,15 +253,7 @@ class MaxTpr:
         if not 0.0 <= most <= 1.0:
             raise errors.OutOfRange.about("max_tpr", f"got {most!r}, need a number from 0 to 1")
         ranges = errors.require_count("ranges", self.ranges)
-        above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
-        highest, lowest = tpr_at_most(fine, rate, above, ranges), 0.0
-        threshold = None
-        cautions: tuple[Caution, ...] = ()
-        if fine.cells.ordered:
-            threshold, cautions = self._by_threshold(sample, rate)
-            lowest, below = threshold.lower, OF_RANGES * below
-            highest = max(highest, threshold.upper)
-        lowest = max(lowest, tpr_at_least(fine, rate, below))
+        lowest, highest, threshold, cautions = self._ends(sample, rate, ranges)
         sets = f"{ranges} {'ranges of the score' if fine.cells.ordered else 'labels'}"
         guarantee = Guarantee(
             f"the largest TPR of a set of at most {sets} with at most the FPR asked for, and of a threshold",
@@ -270,6 +266,8 @@ class MaxTpr:
             in_sample = max(in_sample, float(threshold.value or 0.0))
         estimate = between(interval.lower, in_sample, interval.upper, interval)
         records = records_needed(estimate, most, sample.records)
+        if lowest <= most < highest and few_values(fine):
+            records = self._records_to_settle(sample, rate, ranges)
         value = float(estimate.value or 0.0)
         # too few nonmembers show nothing at this rate, whatever the members
         if records is not None and value > most:
@@ -285,14 +283,49 @@ class MaxTpr:
         cautions = (*sample.cautions, *cautions)
         return JudgedLimit("tpr", about, estimate, verdict, cautions, ranges=ranges, threshold=threshold)
 
+    def _ends(
+        self, sample: GateSample, rate: float, ranges: int
+    ) -> tuple[float, float, Estimate | None, tuple[Caution, ...]]:
+        """Both ends, and the best threshold's where there are any."""
+        fine = sample.fine
+        above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
+        highest = tpr_at_most(fine, rate, above, ranges)
+        if not fine.cells.ordered:
+            return tpr_at_least(fine, rate, below), highest, None, ()
+        threshold, cautions = self._by_threshold(sample, rate)
+        lowest = max(threshold.lower, tpr_at_least(fine, rate, OF_RANGES * below))
+        return lowest, max(highest, threshold.upper), threshold, cautions
+
+    def _records_to_settle(self, sample: GateSample, rate: float, ranges: int) -> int | None:
+        """Records with these shares that would settle it; None if in practice no number of them does.
+
+        With few values the ends jump where it becomes clear on which side of the rate one of them lies.
+        """
+        fine = sample.fine
+
+        def open_with(times: float) -> bool:
+            members, nonmembers = (
+                np.rint(side * times).astype(np.int64) for side in (fine.members, fine.nonmembers)
+            )
+            more = replace(sample, fine=Counts.trusted(members, nonmembers, fine.cells, unseen=fine.unseen))
+            lowest, highest, *_ = self._ends(more, rate, ranges)
+            return lowest <= self.maximum < highest
+
+        few, many = MORE, most_records(sample.records) / sample.records
+        if open_with(many):
+            return None
+        while many > CLOSE * few:
+            between = (few * many) ** 0.5
+            few, many = (between, many) if open_with(between) else (few, between)
+        return ceil(many * sample.records)
+
     def _by_threshold(self, sample: GateSample, rate: float) -> tuple[Estimate, tuple[Caution, ...]]:
         """The best threshold's rate; its lower end has what the ranges leave of the error."""
         fine, ends = sample.fine, direction_of(self.direction)
-        turned = Counts.trusted(fine.members[::-1], fine.nonmembers[::-1], fine.cells)
-        ways = [fine] * (ends is not Direction.LOW) + [turned] * (ends is not Direction.HIGH)
+        ways = [False] * (ends is not Direction.LOW) + [True] * (ends is not Direction.HIGH)
         shared = 1.0 - (1.0 - OF_RANGES) * (1.0 - sample.below) / len(ways)
-        above = [operating_point(side, rate, sample.confidence) for side in ways]
-        below = [operating_point(side, rate, shared) for side in ways]
+        above = [operating_point(fine, rate, sample.confidence, low) for low in ways]
+        below = [operating_point(fine, rate, shared, low) for low in ways]
         which = (
             "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
         )
@@ -570,6 +603,12 @@ class MaxGroupRisk:
         )
         assert result.groups is not None
         return result, result.groups
+
+
+def few_values(counts: Counts) -> bool:
+    """Whether all records have one of a few scores, or labels."""
+    few = counts.size <= FEW_VALUES and counts.n_records >= RECORDS_A_VALUE * counts.size
+    return few and int(counts.alike().sum()) == counts.n_records
 
 
 def between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:

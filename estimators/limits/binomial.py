@@ -38,11 +38,13 @@ def lower_limit(
 @overload
 def upper_limit(hits: float, trials: float, alpha: float) -> float: ...
 @overload
-def upper_limit(hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float) -> Floats: ...
+def upper_limit(
+    hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
+) -> Floats: ...
 
 
 def upper_limit(
-    hits: float | NDArray[np.number], trials: float | NDArray[np.number], alpha: float
+    hits: float | NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
 ) -> float | Floats:
     """One-sided upper limit of level 1 - alpha for a proportion (Clopper and Pearson, 1934)."""
     h, n = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)

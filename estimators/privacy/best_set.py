@@ -10,7 +10,8 @@ of which one range, or label, is accused in part.
 
 *Lower end.* A window between nonmembers, or a label, has an exact upper limit of its share of nonmembers and a lower
 one of its share of members. Who accuses there so seldom that the rate is kept finds the same part of the latter. Half
-of the error is for the shares of nonmembers, half for those of members, each shared by all windows, or labels.
+of the error is for the shares of nonmembers, half for those of members, each shared by all windows, or labels. Windows
+hold no score that many nonmembers have: such scores, each by itself, share what J spans of windows leave, 1/(J + 1).
 """
 
 from math import exp, floor, log, sqrt
@@ -23,6 +24,7 @@ from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.closeness import fullest_windows
 from estimators.sample.counts import Counts
+from estimators.sample.frequent import CROWD, RARE
 
 RANGES = 4  # ranges of the score, or labels, of which a set consists at most
 
@@ -109,16 +111,37 @@ def tpr_seen(counts: Counts, fpr: float) -> float:
     """The same as it was seen, which reads a little high for having been searched for."""
     inside, within, _ = _sets(counts)
     seldom = np.minimum(1.0, fpr * counts.n_nonmembers / (within + 1.0))
-    return float((inside / counts.n_members * seldom).max(initial=0.0))
+    largest = float((inside / counts.n_members * seldom).max(initial=0.0))
+    return max(largest, _seen_at_thresholds(counts, fpr)) if counts.cells.ordered else largest
+
+
+def _seen_at_thresholds(counts: Counts, fpr: float) -> float:
+    """The same of a threshold at one score, of whose records only a part is accused."""
+    alike, accused, most = counts.alike(), fpr * counts.n_nonmembers, 0.0
+    for way in (1, -1):
+        sides, (members, others) = (counts.members[::way], counts.nonmembers[::way]), alike[:, ::way]
+        inside, within = (side.cumsum() - side for side in sides)
+        at = int(within.searchsorted(accused, side="right")) - 1
+        if members[at] + others[at] > RARE:
+            part = min(1.0, float((accused - within[at]) / max(1, others[at])))
+            most = max(most, float(inside[at] + part * members[at]))
+    return most / counts.n_members
 
 
 def _sets(counts: Counts) -> tuple[Integers, Integers, Floats]:
-    """The sets of one range, or label, that are looked at: members, most nonmembers, share of the error."""
+    """The sets of one range, score or label that are looked at: members, most nonmembers, share of the error."""
     if not counts.cells.ordered:
         labels = max(1, int(np.count_nonzero(counts.pooled)))
         return counts.members, counts.nonmembers, np.full(counts.size, 1.0 / labels)
-    windows = fullest_windows(counts)
-    return windows.members, windows.within, windows.shares
+    windows, alike = fullest_windows(counts), counts.alike()
+    often = alike.sum(axis=0) > max(RARE, CROWD * counts.n_records)
+    scores = int(often.sum())
+    shares = np.full(scores, 1.0 / ((len(windows.shares) + 1.0) * max(1, scores)))
+    return (
+        np.concatenate([windows.members, alike[0, often]]),
+        np.concatenate([windows.within, counts.nonmembers[often]]),
+        np.concatenate([windows.shares, shares]),
+    )
 
 
 def _most_accused(trials: int, rate: float, alpha: float) -> int:

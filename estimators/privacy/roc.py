@@ -9,8 +9,10 @@ pure noise would bend the curve upwards.
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
 from estimators.arrays import Floats, Integers, distinct, dot
@@ -22,6 +24,7 @@ from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.frequent import RARE
 from estimators.sample.scores import Scores
 from estimators.statement import (
     CLUSTERED,
@@ -63,6 +66,12 @@ INFORMATIVE = 100.0
 
 NARROW = 0.5
 """Placements of less than this share of the variance that a smooth score has at the same area lie close together."""
+
+OF_TIES = 0.05
+"""Share of an end's error that is for which large ties the threshold accuses; the rate at it has what is left."""
+
+FEW = 24
+"""One record in so many is no large tie where there are few records; of more, ``RARE`` records are none."""
 
 SKEW = 2.0
 """Over the degrees of freedom, the share by which the interval is wider: 15 placements lie skew at any score."""
@@ -274,13 +283,16 @@ def _with_direction(area: float, interval: Interval, cautions: tuple[Caution, ..
     return AreaUnderCurve(Estimate(area, interval), cautions)
 
 
-def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> OperatingPoint:
+def operating_point(
+    counts: Counts, fpr: float, confidence: float = 0.95, low: bool = False
+) -> OperatingPoint:
     """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``.
 
     Args:
         counts: Counts of both sides over cells with an order; a higher score means member.
         fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        low: Whether a lower score means member.
 
     Example:
         >>> import numpy as np
@@ -292,11 +304,14 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
         >>> print(operating_point(counts, fpr=0.01).sentence)
         With 95% confidence a threshold that accuses 1% of nonmembers finds between 7.8% and 11% of members.
     """
-    return operating_points(counts, [fpr], confidence)[0]
+    return operating_points(counts, [fpr], confidence, low)[0]
 
 
 def operating_points(
-    counts: Counts, rates: Sequence[float] = FALSE_POSITIVE_RATES, confidence: float = 0.95
+    counts: Counts,
+    rates: Sequence[float] = FALSE_POSITIVE_RATES,
+    confidence: float = 0.95,
+    low: bool = False,
 ) -> tuple[OperatingPoint, ...]:
     """One operating point for each rate; each interval holds by itself, not all of them together.
 
@@ -307,11 +322,20 @@ def operating_points(
     threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
     the right one covers as little as 48%.
 
+    A threshold accuses all records of one score or none of them, which is no question of more or less. Say that U is
+    what the right threshold accuses, e a part of an end's error (``OF_TIES``). At least j nonmembers lie in U with
+    probability P(Bin(n0, fpr) >= j) at most; so a score with which j are accused, where that is at most e, is not in
+    U, and the bracket ends before it. With the score next to U the rate is beyond ``fpr``; so what lies before the
+    j-th nonmember is in U, where P(Bin(n0, fpr) < j) <= e. U may end at either side of each large tie between, also
+    if the rate falls on that step. The limits at all of these have what is left of the error (members are independent
+    of nonmembers), and the worst counts. Cells that may hold several scores stay whole: nobody knows their order.
+
     Args:
         counts: Counts of both sides over cells with an order; a higher score means member.
         rates: The false positive rates, each strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of each
             point by itself.
+        low: Whether a lower score means member.
 
     Example:
         >>> from estimators import Counts
@@ -326,40 +350,103 @@ def operating_points(
     rates = [require_open_unit("fpr", rate) for rate in rates]
     if not rates:
         return ()
-    hits, alarms = from_the_top(counts)
+    hits, alarms = from_the_top(counts, low)
+    cuts = _Cuts(hits, alarms, _require_order(counts).alike()[:, :: 1 if low else -1])
     n1, n0 = int(hits[-1]), int(alarms[-1])
-    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in rates])  # P(Bin >= j) >= 1 - alpha
-    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in rates])  # P(Bin >= j) <= alpha
-    most_alarms = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
-    at = alarms.searchsorted(most_alarms, side="right") - 1
-    # lowest threshold with fewer than j_low nonmembers above it, highest one with at least j_high
-    low = np.maximum(alarms.searchsorted(j_low - 1, side="right") - 1, 0)
-    high = np.minimum(alarms.searchsorted(j_high), len(alarms) - 1)
-    span, tie = _large_ties(hits, alarms, np.concatenate([low, at]), np.concatenate([at, high]))
-    # the cuts of all rates side by side, each with the number of its rate: the one observed, then those beside ties
-    every, ahead = np.arange(len(rates)), span < len(rates)
-    of_x, of_y = np.concatenate([every, span[ahead]]), np.concatenate([every, span[~ahead] - len(rates)])
-    x, y = hits[np.concatenate([at, tie[ahead]])], hits[np.concatenate([at, tie[~ahead] + 1])]
-    below = x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low][of_x])
-    above = y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high][of_y] - y)
-    lowers, uppers = np.full(len(rates), np.inf), np.full(len(rates), -np.inf)
-    np.minimum.at(lowers, of_x, below / n1)
-    np.maximum.at(uppers, of_y, above / n1)
+    accused = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
+    at = alarms.searchsorted(accused, side="right") - 1
+    lowers, uppers = (
+        _lower_ends(cuts, at, accused, rates, alpha),
+        _upper_ends(cuts, at, accused, rates, alpha),
+    )
     points = []
     for k, rate in enumerate(rates):
         lower = max(0.0, float(lowers[k]))
         cautions: tuple[Caution, ...] = ()
-        if not j_low[k]:
+        if not _largest_count_exceeded(n0, rate, alpha):
             with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
                 nonmembers_needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
-            most = f"{nonmembers_needed:,.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
+            fewest = f"{nonmembers_needed:,.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
             message = (
-                f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {most} for a lower end above 0"
+                f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {fewest} for a lower end above 0"
             )
             lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
         interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)
         points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
     return tuple(points)
+
+
+class _Cuts(NamedTuple):
+    """Members and nonmembers at or above each cut, from none to all, and between two cuts those known to be a tie."""
+
+    hits: Integers
+    alarms: Integers
+    alike: Integers
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Whether a tie of more than a few records is known between each two."""
+        return np.asarray(self.alike.sum(axis=0) > min(RARE, (self.hits[-1] + self.alarms[-1]) // FEW))
+
+
+def _lower_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
+    """The lower end at each rate: the least from the cut observed and from those beside large ties."""
+    hits, alarms, alike = cuts
+    n1, n0 = int(hits[-1]), int(alarms[-1])
+    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in rates])  # P(Bin >= j) >= 1 - alpha
+    first = np.maximum(alarms.searchsorted(j_low - 1, side="right") - 1, 0)  # the lowest with fewer above it
+    least = hits[first]
+    span, tie = _large_ties(hits, alarms, ~cuts.tied, first, at)
+    # the cuts of all rates side by side, each with the number of its rate
+    every = (
+        np.concatenate([np.arange(len(rates)), span]),
+        hits[np.concatenate([at, tie])],
+        np.full(len(rates), alpha),
+    )
+    surely = np.array([_largest_count_exceeded(n0, rate, OF_TIES * alpha) for rate in rates])
+    none = np.exp(n0 * np.log1p(-np.array(rates)))  # P(Bin = 0), all of which one nonmember tells apart
+    rest = alpha - np.maximum(OF_TIES * alpha, none * (surely == 0))
+    surely = np.maximum(surely, np.minimum(j_low, 1))
+    ties = np.flatnonzero(cuts.tied[: int(at.max()) + 1])
+    large = 4.0 * np.diff(hits)[ties] >= (hits[at] - least)[:, None]
+    large |= 4.0 * alike[1, ties] >= (accused - surely)[:, None]
+    left = large & (ties <= at[:, None]) & (alarms[ties + 1] >= surely[:, None])
+    lowers = np.full(len(rates), np.inf)
+    for of_rate, cut, level in (every, (*_at(left, hits[ties]), np.maximum(0.0, rest))):
+        limit = n1 * lower_limit(cut, n1, level[of_rate])
+        below = cut - np.hypot(cut - limit, np.maximum(0, cut - least[of_rate]))
+        np.minimum.at(lowers, of_rate, below / n1)
+    return lowers
+
+
+def _upper_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
+    """The upper end at each rate: the largest from the cut observed and from those beside large ties."""
+    hits, alarms, alike = cuts
+    n1, n0 = int(hits[-1]), int(alarms[-1])
+    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in rates])  # P(Bin >= j) <= alpha
+    never = np.array([_smallest_count_reached(n0, rate, OF_TIES * alpha) for rate in rates])
+    last = np.minimum(alarms.searchsorted(j_high), len(alarms) - 1)  # the highest with so many above it
+    over = cuts.tied[last - 1] & (alarms[last - 1] + alike[1, last - 1] >= never)  # but never with this tie
+    most = hits[last] - np.where(over, alike[0, last - 1], 0)
+    span, tie = _large_ties(hits, alarms, ~cuts.tied, at, last)
+    levels = np.full(len(rates), alpha)
+    every = np.concatenate([np.arange(len(rates)), span]), hits[np.concatenate([at, tie + 1])], levels
+    ties = np.flatnonzero(cuts.tied[: alarms.searchsorted(never.max())])
+    may_end = (ties >= at[:, None] - 1) & (alarms[ties] + alike[1, ties] < never[:, None])
+    may_end &= 4.0 * np.diff(hits)[ties] >= (most - hits[at])[:, None]
+    before = (ties >= at[:, None]) & (alarms[ties] < never[:, None])
+    before &= 4.0 * alike[1, ties] >= (never - accused)[:, None]
+    uppers = np.full(len(rates), -np.inf)
+    rest = (1.0 - OF_TIES) * levels
+    for of_rate, cut, level in (
+        every,
+        (*_at(may_end, hits[ties + 1]), rest),
+        (*_at(before, hits[ties]), rest),
+    ):
+        limit = n1 * upper_limit(cut, n1, level[of_rate])
+        above = cut + np.hypot(limit - cut, np.maximum(0, most[of_rate] - cut))
+        np.maximum.at(uppers, of_rate, above / n1)
+    return uppers
 
 
 def _require_order(counts: Counts) -> Counts:
@@ -416,12 +503,12 @@ def _area_upper(members: Integers, nonmembers: Integers, alpha: float) -> float:
     return min(1.0, mean + float(reach) * sqrt(variance))
 
 
-def from_the_top(counts: Counts) -> tuple[Integers, Integers]:
-    """Members and nonmembers at or above each threshold, from none to all."""
-    counts = _require_order(counts)
+def from_the_top(counts: Counts, low: bool = False) -> tuple[Integers, Integers]:
+    """Members and nonmembers at or above each threshold, from none to all; at or below it, if lower means member."""
+    counts, way = _require_order(counts), 1 if low else -1
     hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)
-    counts.members[::-1].cumsum(out=hits[1:])
-    counts.nonmembers[::-1].cumsum(out=alarms[1:])
+    counts.members[::way].cumsum(out=hits[1:])
+    counts.nonmembers[::way].cumsum(out=alarms[1:])
     return hits, alarms
 
 
@@ -438,17 +525,24 @@ def reach_of_cuts(hits: Integers, alarms: Integers) -> Integers:
     return np.where(between <= records // HEAVY, ahead, at)
 
 
+def _at(some: NDArray[np.bool_], cuts: Integers) -> tuple[Integers, Integers]:
+    """The cuts that some rates look at: the numbers of their rates, and the cuts."""
+    of_rate, which = np.nonzero(some)
+    return of_rate, cuts[which]
+
+
 def _large_ties(
-    hits: Integers, alarms: Integers, first: Integers, last: Integers
+    hits: Integers, alarms: Integers, some: NDArray[np.bool_], first: Integers, last: Integers
 ) -> tuple[Integers, Integers]:
-    """Ties that hold a quarter of the members between two thresholds: between which two, and the one just above.
+    """Those of some ties that hold a quarter of the members between two thresholds: between which two, and the one
+    just above.
 
     Quadrature takes the right threshold to lie anywhere between; across a large tie it lies on one side
     or the other, and what is uncertain there is the rate at that side.
     """
     end = int(last.max())
     rise = hits[1 : end + 1] - hits[:end]
-    ties = np.flatnonzero((rise > 0) & (rise + alarms[1 : end + 1] - alarms[:end] > 1))
+    ties = np.flatnonzero(some[:end] & (rise > 0) & (rise + alarms[1 : end + 1] - alarms[:end] > 1))
     between = (ties >= first[:, None]) & (ties < last[:, None])
     span, which = np.nonzero(between & (4 * rise[ties] >= (hits[last] - hits[first])[:, None]))
     return span, ties[which]

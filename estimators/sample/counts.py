@@ -164,6 +164,18 @@ class Counts:
         sides = np.stack([self.members, self.nonmembers])
         return sides - self.cells.of_one_score() if isinstance(self.cells, Grid) else sides
 
+    def alike(self) -> Integers:
+        """Member and nonmember records in each cell that are known to have one and the same score."""
+        sides = np.stack([self.members, self.nonmembers])
+        if isinstance(self.cells, Grid):
+            return self.cells.of_one_score()
+        if isinstance(self.cells, Categories):
+            return sides
+        if self.unseen is None:
+            return np.zeros_like(sides)
+        shares = sides / np.array([[self.n_members], [self.n_nonmembers]])
+        return np.where((shares > self.unseen).any(axis=0), sides, 0)
+
     @property
     def by_value(self) -> bool:
         """Whether they were counted here from scores, each value of which has a cell of its own."""
@@ -375,7 +387,8 @@ class Counts:
         keep = np.flatnonzero(self.pooled)
         if len(keep) == self.size or self.cells.kind == "boxes":
             return self
-        return Counts.trusted(self.members[keep], self.nonmembers[keep], self.cells.select(keep), self.doubts)
+        cells = self.cells.select(keep)
+        return Counts.trusted(self.members[keep], self.nonmembers[keep], cells, self.doubts, self.unseen)
 
     def require_shared_cells(self) -> Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""

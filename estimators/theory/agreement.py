@@ -23,8 +23,6 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Literal
 
-import numpy as np
-
 from estimators.adversary.learned import learn_score
 from estimators.errors import require_count, require_open_unit
 from estimators.optimum.advantage import advantage
@@ -32,7 +30,6 @@ from estimators.privacy.closeness import epsilon_upper, tail_cells
 from estimators.privacy.epsilon import EMPIRICAL, IF_DRAWN, Direction, direction_of, epsilon_lower_bound
 from estimators.privacy.roc import FALSE_POSITIVE_RATES, operating_points
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -205,7 +202,7 @@ def agreement(
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_score(data, p, require_count("seed", seed, 0))
     fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
-    ordered = dict(_by_direction(fine, direction)) if fine.cells.ordered else {}
+    ordered = _by_direction(direction) if fine.cells.ordered else {}
     tests = 2 + len(rates) * len(ordered)
     each = 1.0 - (1.0 - confidence) / tests
     curve = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
@@ -214,8 +211,8 @@ def agreement(
     best = advantage(fine if learned is None else data, p, confidence=each, seed=seed)
     rows.extend(_advantage(best.estimate, grant.envelope, once, delta, p))
     cautions = [*best.cautions, *(() if learned is None else (learned.caution,))]
-    for which, counts in ordered.items():
-        rows.extend(_rates(counts, which, rates, grant.envelope, once, delta, each))
+    for which, low in ordered.items():
+        rows.extend(_rates(fine, which, low, rates, grant.envelope, once, delta, each))
     epsilon_rows, epsilon_cautions = _epsilon(fine, grant, each, direction, seed)
     rows.extend(epsilon_rows)
     cautions.extend(epsilon_cautions)
@@ -242,26 +239,24 @@ def _advantage(
     yield Row("mis_delta", says, ceiling, normalised(most, *weights), share)
 
 
-def _by_direction(fine: Counts, direction: Direction | str) -> Iterator[tuple[str, Counts]]:
-    """The cells with those first from above that speak for membership; both ways if either may."""
+def _by_direction(direction: Direction | str) -> dict[str, bool]:
+    """Which scores may speak for membership, and whether those are the low ones."""
     direction = direction_of(direction)
-    if direction is not Direction.LOW:
-        yield "high", fine
-    if direction is not Direction.HIGH:
-        places = Intervals(np.arange(1.0, fine.cells.size))  # of the order alone: rates know no more
-        yield "low", Counts(fine.members[::-1], fine.nonmembers[::-1], places)
+    both = {"high": False, "low": True}
+    return {which: low for which, low in both.items() if direction in (Direction.EITHER, Direction(which))}
 
 
 def _rates(
     counts: Counts,
     which: str,
+    low: bool,
     rates: Sequence[float],
     envelope: Envelope,
     once: Envelope,
     delta: float,
     confidence: float,
 ) -> Iterator[Row]:
-    for point in operating_points(counts, rates, confidence):
+    for point in operating_points(counts, rates, confidence, low):
         ceiling, most = (min(1.0, float(each.tpr(point.fpr))) for each in (envelope, once))
         says = f"the TPR at FPR {exactly(point.fpr)}, {which} scores taken for members"
         name = f"tpr_at_fpr_{point.fpr:g}_{which}"

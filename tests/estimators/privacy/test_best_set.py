@@ -147,3 +147,46 @@ def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
     pairs = max(int(counts.members[pair].sum()) for pair in every if counts.nonmembers[pair].sum() <= 2)
 
     assert pairs == most_members(counts, 2, 2) == 16
+
+
+def booleans(members: int, nonmembers: int, n: int, cells: type[Categories] = Values) -> Counts:
+    return Counts.trusted(
+        np.array([n - members, members]), np.array([n - nonmembers, nonmembers]), cells(np.arange(2))
+    )
+
+
+def test_a_score_of_two_values_is_judged_as_two_labels_are() -> None:
+    """Who accuses few of those with the likelier value finds 0.012 of members, as numbers or as text."""
+    values, labels = (booleans(900, 750, 1500, cells) for cells in (Values, Categories))
+    each = [judge(counts, [MaxTpr(0.1, 0.01)]).limits[0] for counts in (values, labels)]
+
+    assert [limit.verdict.decision for limit in each] == [Decision.PASS, Decision.PASS]
+    assert each[0].estimate.upper == each[1].estimate.upper < 0.03
+    assert [limit.estimate.value for limit in each] == pytest.approx([0.012, 0.012], abs=1e-4)
+    assert (
+        0.0095 < each[0].estimate.lower < each[1].estimate.lower < 0.012
+    )  # ranges share the error with the values
+    assert judge(values, [MaxTpr(0.005, 0.01)]).decision is Decision.FAIL
+
+
+@each_case("members, nonmembers, limit", [(450, 18, 0.28), (450, 18, 0.1), (900, 750, 0.02)])
+def test_of_few_values_as_many_records_as_are_named_settle_it(members, nonmembers, limit) -> None:
+    open_yet = judge(booleans(members, nonmembers, 1500), [MaxTpr(limit, 0.01)])
+    needed = open_yet.limits[0].verdict.records_needed
+    times = needed / 3000
+    decided = [
+        judge(
+            booleans(*(round(each * more * times) for each in (members, nonmembers, 1500))),
+            [MaxTpr(limit, 0.01)],
+        )
+        for more in (0.9, 1.0)
+    ]
+
+    assert [each.decision is Decision.INCONCLUSIVE for each in [open_yet, *decided]] == [True, True, False]
+
+
+def test_where_no_number_of_records_settles_it_none_is_named() -> None:
+    at_the_limit = judge(booleans(900, 750, 1500), [MaxTpr(0.012, 0.01)])
+
+    assert at_the_limit.limits[0].verdict.records_needed is None
+    assert "no number of records" in at_the_limit.sentence

@@ -9,8 +9,10 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy import roc
-from estimators.sample.cells import Intervals
+from estimators.sample.cells import Intervals, Values
+from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
 from tests.cases import each_case
 from tests.estimators.privacy.values import counts_of
 from tests.oracles import most_misses
@@ -213,6 +215,47 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
         hits += truth in roc.operating_point(counts, fpr).estimate.interval
 
     assert hits / runs >= 0.93  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
+
+
+@pytest.mark.slow
+@each_case("sides", [(1500, 1500), (300, 6000), (6000, 400)])
+@each_case(
+    "laws",
+    [
+        ([0.6, 0.4], [0.01, 0.99]),  # members and nonmembers of each value, from the top
+        ([0.6, 0.4], [0.01002, 0.98998]),
+        ([0.05, 0.3, 0.65], [0.009, 0.001, 0.99]),
+        ([0.1, 0.2, 0.2, 0.5], [0.005, 0.005, 0.005, 0.985]),
+        (0.1 * np.ones(10), np.repeat([0.002, 0.198], 5)),
+        (0.8 ** np.arange(20) * 0.2 / (1 - 0.8**20), np.repeat([0.00125, 0.0825], [8, 12])),
+    ],
+)
+def test_each_end_holds_where_the_rate_falls_on_a_step_of_few_scores(sides, laws):
+    rng, runs, fpr, misses = np.random.default_rng(9), 400, 0.01, np.zeros(2, dtype=int)
+    truth = laws[0][: np.cumsum(laws[1]).searchsorted(fpr + 1e-9, side="right")]
+    cells = Values(np.arange(len(laws[0])))
+    for _ in range(runs):
+        members, nonmembers = (rng.multinomial(n, law)[::-1] for n, law in zip(sides, laws, strict=True))
+        answer = roc.operating_point(Counts.trusted(members, nonmembers, cells), fpr).estimate
+        misses += [answer.lower > np.sum(truth), answer.upper < np.sum(truth)]
+
+    assert misses.max() <= most_misses(runs)
+
+
+@each_case("of_ones", [0.6, 1.0])
+@each_case("low", [False, True])
+@each_case("count", [finest, by_grid, lambda scores: finest(scores).merge(finest(scores))])
+def test_a_tie_with_which_too_many_are_accused_is_left_out(of_ones, low, count):
+    ones = np.arange(1500) < 1500 * of_ones, np.arange(1500) < 750 * (1 + (of_ones == 1.0))
+    kind = "discrete" if count not in (finest, by_grid) else "continuous"
+    answer = roc.operating_point(
+        count(Scores.of(*(side * (0.5 - low) for side in ones), kind)), 0.01, low=low
+    )
+
+    assert answer.estimate.value == answer.estimate.lower == 0.0
+    assert answer.estimate.upper < 0.003  # no member of 1,500 lies beyond it; with the tie it was of_ones
+    cells_of_several = Counts.of([600, 900], [750, 750], edges=[0.5])
+    assert roc.operating_point(cells_of_several, 0.01, low=low).estimate.upper > 0.4
 
 
 @each_case("n_nonmembers, codes", [(367, ["too_few_nonmembers"]), (368, [])])
