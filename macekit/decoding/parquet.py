@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from estimators import MaceError
 from macekit.call import Body, Call
-from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
+from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels, with_constants
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import Column, Readable, Tables
-from macekit.decoding.roles import C, Choose, Layout, roles
+from macekit.decoding.format import Column, LabelColumns, Readable, Tables
+from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
+from macekit.decoding.unnamed_columns import candidates, with_labels
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -58,10 +61,9 @@ class Parquet(Typed):
         names = with_constants(file.schema_arrow.names, constants)
         with refusals(NAME):
             batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
-        start = 0
-        for batch in guarded(batches, NAME):
-            yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
-            start += len(batch)
+        others = candidates(names, layout, call)
+        labels = None if others is None else _first_labels(file, others, names, constants)
+        yield from with_labels(_tables(batches, file, layout, names, constants), labels)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the footer."""
@@ -81,6 +83,44 @@ class Parquet(Typed):
 
 
 FORMAT = Parquet()
+
+
+def _tables(
+    batches: Iterator[pa.RecordBatch],
+    file: Any,
+    layout: Roles,
+    names: Sequence[str],
+    constants: Mapping[str, str],
+) -> Tables:
+    start = 0
+    for batch in guarded(batches, NAME):
+        yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
+        start += len(batch)
+
+
+def _first_labels(
+    file: Any, others: UnnamedColumns, names: Sequence[str], constants: Mapping[str, str]
+) -> LabelColumns:
+    """The labels of the first rows in columns that nobody named, of which no more is read than these rows take."""
+    import pyarrow as pa
+
+    types = file.schema_arrow.types
+    places = [at for at in others.places if at >= len(types) or not pa.types.is_nested(types[at])]
+    others = UnnamedColumns(places, [names[at] for at in places])
+    paths = _paths(file, others)
+    rows: list[pa.RecordBatch] = []
+    try:
+        with refusals(NAME):
+            batches = file.iter_batches(batch_size=LOOKS, columns=paths, use_threads=False)
+        for batch in guarded(batches, NAME):
+            rows.append(batch)
+            if sum(map(len, rows)) >= LOOKS:
+                break
+        with refusals(NAME):
+            table = pa.Table.from_batches(rows, None if rows else pa.schema([])).slice(0, LOOKS)
+    except (Problem, MaceError):
+        return {}
+    return unnamed_labels(table, others, names, constants)
 
 
 def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
