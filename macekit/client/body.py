@@ -110,6 +110,29 @@ def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
     return _table(dict(zip(TABLE[:2], (np.concatenate(sides), inside), strict=True)))
 
 
+def pack_alike(records: DecodedBody) -> Packed | None:
+    """One sample as a table with the columns whose rows are alike, so that a server sees it, too; None if it cannot be.
+
+    Rows beyond those that were looked at have labels of their own.
+    """
+    if not records.unnamed or records.rows is None or [*records.samples] != [""]:
+        return None
+    others = records.targets, records.groups, records.units, records.models, records.clusters or None
+    sample = records.samples[""]
+    scores = np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+    if any(each is not None for each in others) or scores.dtype.kind not in "biuf" or scores.ndim > 1:
+        return None
+    order = np.argsort(records.rows)  # as the rows stood
+    inside = records.rows[: len(np.asarray(sample.members))]
+    member = np.zeros(len(order), dtype=np.bool_)
+    member[inside] = True
+    labels = {
+        name: np.append(codes, np.arange(len(codes), len(order)) + len(order))
+        for name, codes in records.unnamed.items()
+    }
+    return _table({"score": scores[order], "member": member, **labels})
+
+
 def _npy(array: NDArray[Any]) -> bytes:
     sink = io.BytesIO()
     np.save(sink, array)

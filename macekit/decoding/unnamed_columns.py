@@ -161,6 +161,14 @@ class Look:
         }
         self._left -= len(member)
 
+    def told(self, body_read: DecodedBody) -> DecodedBody:
+        """The body that was read of all rows, with the first caution that any of the scores raises."""
+        noticed = self.cautions()
+        if not noticed:
+            return body_read
+        labels = {name: np.concatenate(codes) for name, codes in (self._codes or {}).items()}
+        return replace(body_read, cautions=(*noticed, *body_read.cautions), unnamed=labels)
+
     def cautions(self) -> tuple[Caution, ...]:
         """The first caution that any of the scores raises, of these rows."""
         if not self._codes:

@@ -259,6 +259,10 @@ def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
         "paths": here([parts / "a.parquet", parts / "b.parquet"]),
         "folder, shell": lambda: in_the_shell(folder, parts),
         "pattern, shell": lambda: in_the_shell(folder, pattern),
+        "frame, there": lambda: there.gate(table.to_pandas(), max_advantage=LIMIT).answer,
+        "folder, there": lambda: there.gate(parts, max_advantage=LIMIT).answer,
+        "counts, there": lambda: there.gate(counts=counted, max_advantage=LIMIT).answer,
+        "counts in a file, there": lambda: there.gate(counts, max_advantage=LIMIT).answer,
         "folder, http": posted(b"", JSON, f"&data={folder.name}/parts"),
         "counts": lambda: macekit.gate(counts=counted, max_advantage=LIMIT).answer,
         "counts merged": lambda: (
