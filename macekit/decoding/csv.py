@@ -23,7 +23,7 @@ from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.decoding.unnamed_columns import first_labels, first_lines, first_text, labels_of, with_labels
 from macekit.decoding.whole_tables import Columns, all_columns, of_texts
-from macekit.formats import COMPRESSED, ZIP
+from macekit.formats import ZIP
 from macekit.problems import Problem
 from macekit.schemas.query_string import kinds
 
@@ -153,12 +153,6 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
         raise Problem("incomplete-body", "the body is empty; need a header, and a row for each record")
     if len(line[0]) == len(rest) and len(head) == BLOCK:
         raise Problem("malformed-body", f"the first line of the CSV is longer than {BLOCK} bytes")
-    if packed := next((name for magic, name in COMPRESSED.items() if head.startswith(magic)), None):
-        raise Problem(
-            "malformed-body",
-            f"the CSV begins as {packed} does; one layer is opened, where Content-Encoding or the file's suffix "
-            "names it: unpack what is beneath",
-        )
     if head.startswith(ZIP):
         detail = "the CSV begins as a ZIP archive does; of a spreadsheet, export the table as CSV"
         raise Problem("malformed-body", detail)
