@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +131,19 @@ def pack_alike(records: DecodedBody) -> Packed | None:
         for name, codes in records.unnamed.items()
     }
     return _table({"score": scores[order], "member": member, **labels})
+
+
+def as_counted(records: DecodedBody) -> tuple[dict[str, object], DecodedBody]:
+    """What makes counts an answer of ``mace counts``, which warns of their rows, and what is left to be said here."""
+    from macekit.decoding.unnamed_columns import CODES
+    from macekit.operations.encode import warnings
+
+    of_rows = [each for each in records.cautions if each.code in CODES]
+    if [*records.samples] != [""] or records.samples[""].counts is None or not of_rows:
+        return {}, records
+    left = tuple(each for each in records.cautions if each.code not in CODES)
+    about: dict[str, object] = {"columns": [], "input_sha256": "", "warnings": warnings(of_rows)}
+    return about, replace(records, cautions=left)
 
 
 def _npy(array: NDArray[Any]) -> bytes:

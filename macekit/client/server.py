@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Reply
-from macekit.client.body import File, pack, pack_alike
+from macekit.client.body import File, as_counted, pack, pack_alike
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
@@ -234,7 +234,6 @@ class Mace(Client):
 
     def _answer(self, question: Question) -> dict[str, Any]:
         from macekit.call import ARROW_FILE
-        from macekit.decoding.unnamed_columns import CODES
         from macekit.schemas.query_string import query_pairs
 
         records, options = question.records, dict(question.options)
@@ -246,24 +245,17 @@ class Mace(Client):
                 about = {"Content-Type": records.media_type, "Content-Encoding": records.encoding}
                 return self._ask(question.operation, question.roles + pairs, about, path=records.path)
             records = records.decode(question.operation, question.roles)
-        if records.arrays and (pairs := query_pairs(options)) is not None:
-            packed = pack(question.operation, records.arrays)
+        if (records.arrays or records.unnamed) and (pairs := query_pairs(options)) is not None:
+            packed = pack(question.operation, records.arrays) if records.arrays else pack_alike(records)
             if packed is not None:
                 about = {"Content-Type": packed.media_type}
+                records = records if records.arrays else replace(records, cautions=())  # which are said there
                 return _as_here(self._ask(question.operation, pairs, about, data=packed.data), records)
         if records.tables:
             return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
-        alike = pack_alike(records)
-        if alike is not None and (pairs := query_pairs(options)) is not None:
-            about = {"Content-Type": alike.media_type}
-            answer = self._ask(question.operation, pairs, about, data=alike.data)
-            return _as_here(answer, replace(records, cautions=()), as_table=True)
-        counted = _of_counted(records)
+        counted, records = as_counted(records)
         tree = options | records.arrays | _columns(records) | counted
         answer = self._ask_with_json(question.operation, tree)
-        if counted:  # the service says it
-            cautions = tuple(each for each in records.cautions if each.code not in CODES)
-            records = replace(records, cautions=cautions)
         return _as_here(
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
             records,
@@ -339,17 +331,6 @@ def _columns(records: DecodedBody) -> dict[str, object]:
     }
 
 
-def _of_counted(records: DecodedBody) -> dict[str, object]:
-    """What makes counts an answer of ``mace counts``, which says what is odd about their rows; nothing if none are."""
-    from macekit.decoding.unnamed_columns import CODES
-    from macekit.operations.encode import warnings
-
-    of_rows = [each for each in records.cautions if each.code in CODES]
-    if [*records.samples] != [""] or records.samples[""].counts is None or not of_rows:
-        return {}
-    return {"columns": [], "input_sha256": "", "warnings": warnings(of_rows)}
-
-
 def _plain_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
     """Whole tables as JSON has them: nothing for what is missing, dates as text."""
     return {
@@ -383,13 +364,13 @@ def _sides(sample: Sample) -> dict[str, object]:
     return {name: value for name, value in sides.items() if value is not None}
 
 
-def _as_here(answer: dict[str, Any], records: DecodedBody, as_table: bool = False) -> dict[str, Any]:
+def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     """The answer with the columns as they lie here, however they were packed for the wire."""
     from macekit.decoding.columns_read import columns_by_query
     from macekit.operations.encode import columns, columns_of
 
     _put_first(records.cautions, answer)
-    if not records.arrays and not records.columns and not as_table:
+    if not records.arrays and not records.columns and not records.unnamed:
         return answer
     read, sources = columns_of(records), answer.get("provenance")
     if isinstance(sources, list):  # of queries

@@ -62,7 +62,7 @@ def decode(call: Call, body: Body) -> DecodedBody:
 def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caution, ...]:
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
     rows = 0 if result.rows is None else len(result.rows)
-    columns = unnamed_columns.first_labels(reader_of(call), call, data, rows)
+    columns = unnamed_columns.first_labels(reader_of(call).first_labels, call, data, rows)
     try:
         return unnamed_columns.cautions({name: each.codes for name, each in columns.items()}, result)
     except (Problem, MaceError):

@@ -53,7 +53,8 @@ class DecodedBody:
     string and are still text. ``arrays`` are what theory is asked of, by the names of their fields: numbers of 64 bits
     in one dimension or two, booleans, or a list of text. ``columns`` are
     those of a table that were read. ``cautions`` are about columns that nobody named (``spare``); where there are any,
-    ``unnamed`` has the labels of the first rows in these columns. ``named`` are columns of one table, named in the body.
+    ``unnamed`` has the labels of the first rows in these columns. ``named`` are columns of one table
+    that were named in the body.
     """
 
     samples: dict[str, Sample] = field(default_factory=dict)

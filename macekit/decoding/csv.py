@@ -74,7 +74,7 @@ class Csv(Format):
         head = source.read(BLOCK)
         names, separator, size = header(head)
         layout = roles(names, call)
-        labels = first_labels(self, call, first_text(source, head)) if call.looks else None
+        labels = first_labels(self.first_labels, call, first_text(source, head)) if call.looks else None
         if call.looks:
             source.read(size)
         else:

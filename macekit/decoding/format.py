@@ -73,7 +73,7 @@ class Format:
 
     def labels_of_side(self, call: Call, body: memoryview, rows: int) -> LabelColumns:
         """The first labels of one side's rows in columns that nobody named."""
-        return first_labels(self, call, body, rows, one_side) if looked_for(call).looks else {}
+        return first_labels(self.first_labels, call, body, rows, one_side) if looked_for(call).looks else {}
 
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The columns in use block after block of about a megabyte, and what they are.

@@ -74,7 +74,7 @@ class JsonLines(Format):
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The records in blocks of a quarter of a megabyte of text."""
         source = unpacked(call, body)
-        labels = first_labels(self, call, first_text(source)) if call.looks else None
+        labels = first_labels(self.first_labels, call, first_text(source)) if call.looks else None
         yield from with_labels(_tables(Reading(lambda names: roles(names, call)), source.read), labels)
 
     def preview(self, call: Call, body: Body) -> list[Column]:

@@ -35,8 +35,7 @@ Values = NDArray[np.generic] | Labels
 class Table:
     """The columns in use by their place, and the number of the first row among all.
 
-    ``names`` are those of all columns, and ``notes`` what was dropped or understood in reading one. ``unnamed`` are
-    columns that nobody named, of the first of these rows; None where none were looked for.
+    ``names`` are those of all, ``notes`` what was dropped or understood in one, ``unnamed`` labels looked for.
     """
 
     columns: Mapping[int, Values]

@@ -40,9 +40,8 @@ from macekit.problems import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from macekit.decoding.format import Format
-
 ChooseLayout = Callable[[Sequence[str], Call], TableLayout | OneSide]
+ReadLabels = Callable[[Call, memoryview, Choose[UnnamedColumns], int], Mapping[str, Labels]]
 
 ROWS = 2**15  # rows at the start of a table that are looked at
 BYTES = 2**21  # bytes at the start of a text that are looked at
@@ -214,11 +213,11 @@ def looked_for(call: Call) -> Call:
 
 
 def first_labels(
-    reader: Format, call: Call, body: memoryview, rows: int = 0, of: ChooseLayout = choice
+    read: ReadLabels, call: Call, body: memoryview, rows: int = 0, of: ChooseLayout = choice
 ) -> Mapping[str, Labels]:
     """The labels of the first of so many rows; none where they cannot be read. ``of`` says what other columns are."""
     try:
-        return reader.first_labels(call, body, chosen_for(call, of), rows)
+        return read(call, body, chosen_for(call, of), rows)
     except (Problem, MaceError):
         return {}
 
