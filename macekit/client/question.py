@@ -225,8 +225,10 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     }
     if tables:
         return replace(question, records=join_queries(bodies.items()))
-    joined = join_queries(bodies.items())
-    records = replace(cast("DecodedBody", question.records), samples=joined.samples, cautions=joined.cautions)
+    together = join_queries(bodies.items())
+    records = replace(
+        cast("DecodedBody", question.records), samples=together.samples, cautions=together.cautions
+    )
     return replace(question, records=records)
 
 

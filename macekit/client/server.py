@@ -253,8 +253,8 @@ class Mace(Client):
                 return _as_here(self._ask(question.operation, pairs, about, data=packed.data), records)
         if records.tables:
             return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
-        counted, records = as_counted(records)
-        tree = options | records.arrays | _columns(records) | counted
+        about_rows, records = as_counted(records)
+        tree = options | records.arrays | _columns(records) | about_rows
         answer = self._ask_with_json(question.operation, tree)
         return _as_here(
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),

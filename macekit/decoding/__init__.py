@@ -15,7 +15,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators import MaceError
 from estimators.statement import Caution
 from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
@@ -63,10 +62,7 @@ def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caut
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
     rows = 0 if result.rows is None else len(result.rows)
     columns = unnamed_columns.first_labels(reader_of(call).first_labels, call, data, rows)
-    try:
-        return unnamed_columns.cautions({name: each.codes for name, each in columns.items()}, result)
-    except (Problem, MaceError):
-        return ()
+    return unnamed_columns.cautions({name: each.codes for name, each in columns.items()}, result)
 
 
 def preview(call: Call, body: Body) -> list[Column]:

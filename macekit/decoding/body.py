@@ -53,7 +53,7 @@ class DecodedBody:
     string and are still text. ``arrays`` are what theory is asked of, by the names of their fields: numbers of 64 bits
     in one dimension or two, booleans, or a list of text. ``columns`` are
     those of a table that were read. ``cautions`` are about columns that nobody named (``spare``); where there are any,
-    ``unnamed`` has the labels of the first rows in these columns. ``named`` are columns of one table
+    ``unnamed`` has the labels of the first rows in these columns. ``columns_named`` are columns of one table
     that were named in the body.
     """
 
@@ -71,7 +71,7 @@ class DecodedBody:
     tables: Mapping[str, Mapping[str, Column]] = field(default_factory=dict)
     cautions: tuple[Caution, ...] = ()
     unnamed: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
-    named: tuple[tuple[str, str], ...] = ()
+    columns_named: tuple[tuple[str, str], ...] = ()
 
     def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:
         """The same body with plain values above its own options; None leaves the options as they came."""

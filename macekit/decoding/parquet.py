@@ -57,7 +57,7 @@ class Parquet(Typed):
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The file in blocks; a page is the least that is read at once."""
         data = expanded(call, body) if isinstance(body, Body) else body
-        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))
+        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call), call)
         names = with_constants(file.schema_arrow.names, constants)
         with refusals(NAME):
             batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
@@ -123,8 +123,11 @@ def _first_labels(
     return unnamed_labels(table, others, names, constants)
 
 
-def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
-    """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
+def _open(body: memoryview | pa.NativeFile, choose: Choose[C], call: Call | None = None) -> tuple[Any, C]:
+    """The file and the choice of its columns; text stays a dictionary, so a long one costs once.
+
+    So does that of columns that nobody named, where ``call`` is one that looks at them.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -133,7 +136,7 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
         layout = choose(schema.names)
         text = [
             schema.names[at]
-            for at in layout.positions
+            for at in [*layout.positions, *_others(schema.names, layout, call)]
             if at < len(schema.names)
             and (pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at]))
         ]
@@ -141,6 +144,11 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
             _reader(body), read_dictionary=text, pre_buffer=False, page_checksum_verification=True
         )
     return file, layout
+
+
+def _others(names: Sequence[str], layout: Layout, call: Call | None) -> Sequence[int]:
+    others = candidates(names, layout, call) if call is not None and isinstance(layout, Roles) else None
+    return () if others is None else others.places
 
 
 def _reader(body: memoryview | pa.NativeFile) -> pa.NativeFile:

@@ -34,7 +34,7 @@ from macekit.decoding.roles import (
     unnamed_columns,
 )
 from macekit.decoding.table import Table, membership, stacked
-from macekit.decoding.typed import inner_type, labels
+from macekit.decoding.typed import inner_type, labels, values_of
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -61,6 +61,13 @@ def wanted(body_read: DecodedBody) -> bool:
 
 def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
     """The first caution that any of the scores raises, of the rows that the columns tell of."""
+    try:
+        return _cautions(columns, body_read)
+    except (Problem, MaceError):
+        return ()
+
+
+def _cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
     rows = body_read.rows
     if rows is None:
         return ()
@@ -160,7 +167,7 @@ class Look:
         }
         self._left -= len(member)
 
-    def told(self, body_read: DecodedBody) -> DecodedBody:
+    def added_to(self, body_read: DecodedBody) -> DecodedBody:
         """The body that was read of all rows, with the first caution that any of the scores raises."""
         noticed = self.cautions()
         if not noticed:
@@ -208,8 +215,8 @@ def _numbers(table: Table, places: tuple[int, ...]) -> NDArray[np.generic]:
 
 def looked_for(call: Call) -> Call:
     """The same call, for what is read in blocks: with ``looks`` where nobody said whose the rows are."""
-    said = {"unit", "cluster", "model"} & dict(call.query).keys()
-    return replace(call, looks=not said and not ARRAYS.get(call.operation))
+    of_rows = {"unit", "cluster", "model"} & dict(call.query).keys()
+    return replace(call, looks=not of_rows and not ARRAYS.get(call.operation))
 
 
 def first_labels(
@@ -293,14 +300,16 @@ def labels_of(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> dict[st
 
     columns: dict[str, Labels] = {}
     with refusals("table"):
-        for name, column_as_sent in zip(names, table.columns, strict=True):
-            column_as_sent.validate(full=True)
-            kind = inner_type(column_as_sent.type)
-            column = column_as_sent.cast(kind)
+        for name, column in zip(names, table.columns, strict=True):
+            column.validate(full=True)
+            kind = inner_type(column.type)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if column.null_count or not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
                 continue
-            distinct = labels(column)
+            in_index = text and pa.types.is_dictionary(column.type)  # where a long text stands once
+            distinct = values_of(column, name, 0) if in_index else labels(column.cast(kind))
+            if not isinstance(distinct, Labels):
+                continue
             if not text or all(each and each.strip() for each in distinct.texts):
                 columns[name] = distinct
     return columns

@@ -75,7 +75,7 @@ def read(
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
     look = Look()
     blocks = _looked_at(source, call, look)
-    return look.told(_read(source, call, blocks, options, say, textual=textual, merges=merges))
+    return look.added_to(_read(source, call, blocks, options, say, textual=textual, merges=merges))
 
 
 def _looked_at(source: Source, call: Call, look: Look) -> Iterator[Block]:
