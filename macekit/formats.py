@@ -84,6 +84,9 @@ READERS = {call.JSON: "json"} | {
 READERS |= {call.FORM_DATA: "multipart"}
 """The module of ``macekit/decoding`` that reads a media type."""
 
+TITLES = {each: row.title for row in FILE_FORMATS for each in row.media_types}
+"""What messages call a media type."""
+
 REPORTS = {call.HTML: "html", call.MARKDOWN: "md", call.CSV: "csv", call.SVG: "svg", call.PNG: "png"}
 """The suffix, without its dot, of each form of a report."""
 

@@ -19,6 +19,7 @@ from macekit.client.tables import like_lists, matrix, query, read_frame, texts_o
 from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
+    from estimators import Caution
     from macekit.decoding.body import DecodedBody, Sample
     from macekit.sources.blocks import RemoteTable, Source
 
@@ -225,13 +226,16 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     bodies = {
         require_name(name, place): _of_table(each, about)
         if name in tables
-        else DecodedBody({"": _query(each, f"queries[{place}].")})
+        else DecodedBody({"": _query(each, f"queries[{place}].")}, cautions=_cautions(each))
         for place, (name, each) in enumerate(each_query.items())
     }
     if tables:
         return replace(question, records=join_queries(bodies.items()))
-    samples = {name: body.samples[""] for name, body in bodies.items()}
-    return replace(question, records=replace(cast("DecodedBody", question.records), samples=samples))
+    together = join_queries(bodies.items())
+    records = replace(
+        cast("DecodedBody", question.records), samples=together.samples, cautions=together.cautions
+    )
+    return replace(question, records=records)
 
 
 def _is_own_table(query: object) -> bool:
@@ -304,6 +308,7 @@ def _beside(
         units=labels(records["units"], "units") if "units" in records else None,
         models=labels(records["model"], "model") if "model" in records else None,
         clusters=clusters(records["cluster"]) if "cluster" in records else {},
+        cautions=_cautions(records.get("counts"), *records.get("shards", ())),
     )
     return Question(operation, options, body)
 
@@ -382,6 +387,15 @@ def _counts(counts: Any) -> dict[str, object]:
         else _option(value, name)
         for name, value in plain.items()
     }
+
+
+def _cautions(*counts: Any) -> tuple[Caution, ...]:
+    """What answers of counts say of the rows that were counted, each once."""
+    from macekit.decoding.json import answer_of_counts, of_rows
+
+    answers = [each if isinstance(each, Mapping) else each.to_dict() for each in counts if _are_counts(each)]
+    whole = [each for each in answers if answer_of_counts(each) is not None]
+    return tuple(dict.fromkeys(caution for each in whole for caution in of_rows(each)))
 
 
 def _option(value: Any, name: str) -> Any:

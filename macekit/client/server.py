@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Reply
-from macekit.client.body import File, pack
+from macekit.client.body import File, as_counted, pack, pack_alike
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
@@ -245,14 +245,17 @@ class Mace(Client):
                 about = {"Content-Type": records.media_type, "Content-Encoding": records.encoding}
                 return self._ask(question.operation, question.roles + pairs, about, path=records.path)
             records = records.decode(question.operation, question.roles)
-        if records.arrays and (pairs := query_pairs(options)) is not None:
-            packed = pack(question.operation, records.arrays)
+        if (records.arrays or records.unnamed) and (pairs := query_pairs(options)) is not None:
+            packed = pack(question.operation, records.arrays) if records.arrays else pack_alike(records)
             if packed is not None:
                 about = {"Content-Type": packed.media_type}
+                records = records if records.arrays else replace(records, cautions=())  # which are said there
                 return _as_here(self._ask(question.operation, pairs, about, data=packed.data), records)
         if records.tables:
             return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
-        answer = self._ask_with_json(question.operation, options | records.arrays | _columns(records))
+        about_rows, records = as_counted(records)
+        tree = options | records.arrays | _columns(records) | about_rows
+        answer = self._ask_with_json(question.operation, tree)
         return _as_here(
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
             records,
@@ -367,7 +370,7 @@ def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     from macekit.operations.encode import columns, columns_of
 
     _put_first(records.cautions, answer)
-    if not records.arrays and not records.columns:
+    if not records.arrays and not records.columns and not records.unnamed:
         return answer
     read, sources = columns_of(records), answer.get("provenance")
     if isinstance(sources, list):  # of queries

@@ -46,7 +46,14 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
         return result
     others = unnamed_of(names, layout, call)
     columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
-    return replace(result, cautions=unnamed_columns.cautions(columns_there, result))
+    cautions = unnamed_columns.cautions(columns_there, result)
+    alike = [
+        name
+        for name in columns_there
+        if cautions and unnamed_columns.cautions({name: columns_there[name]}, result)
+    ]
+    labels = {name: np.unique(columns_there[name], return_inverse=True)[1].reshape(-1) for name in alike}
+    return replace(result, cautions=cautions, unnamed=labels)
 
 
 def _looked_at(values: Any) -> NDArray[Any]:

@@ -15,7 +15,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators import MaceError
 from estimators.statement import Caution
 from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
@@ -26,6 +25,7 @@ from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import Column, Format
 from macekit.decoding.table import check_arrays
+from macekit.decoding.unnamed_columns import Look
 from macekit.formats import READERS
 from macekit.problems import Problem, fault
 from macekit.schemas.query_string import WIDE
@@ -54,18 +54,15 @@ def decode(call: Call, body: Body) -> DecodedBody:
     if ARRAYS.get(call.operation):
         result = check_arrays(call.operation, result)
     elif unnamed_columns.wanted(result):
-        result = replace(result, cautions=cautions_of(call, data, result))
+        result = replace(result, cautions=(*cautions_of(call, data, result), *result.cautions))
     return result.under_current_names(call.operation)
 
 
 def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caution, ...]:
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
     rows = 0 if result.rows is None else len(result.rows)
-    try:
-        columns = reader_of(call).first_labels(call, data, unnamed_columns.chosen_for(call), rows)
-        return unnamed_columns.cautions(columns, result)
-    except (Problem, MaceError):
-        return ()
+    columns = unnamed_columns.first_labels(reader_of(call).first_labels, call, data, rows)
+    return unnamed_columns.cautions({name: each.codes for name, each in columns.items()}, result)
 
 
 def preview(call: Call, body: Body) -> list[Column]:
@@ -76,15 +73,15 @@ def preview(call: Call, body: Body) -> list[Column]:
 
 
 def blocks(
-    call: Call, body: Body, recorder: ColumnRecorder | None = None
+    call: Call, body: Body, recorder: ColumnRecorder | None = None, look: Look | None = None
 ) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
     """Members and nonmembers block after block of about a megabyte; either side of a block may be empty.
 
-    ``recorder`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
+    ``recorder`` and ``look`` are told of each. Never the whole body, with the exceptions of ``tables``.
     """
     reader = reader_of(call)
     _require_countable(call)
-    yield from reader.blocks(call, body, recorder)
+    yield from reader.blocks(call, body, recorder, look)
 
 
 def _require_countable(call: Call) -> None:

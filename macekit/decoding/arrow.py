@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estimators.python.dataclass import dataclass
+from estimators import MaceError
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import ARROW_FILE, Body, Call
-from macekit.decoding.columns import guarded, refusals
+from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
 from macekit.decoding.format import NOTHING, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, roles
+from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, UnnamedColumns, Wide, roles
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
-from macekit.decoding.unnamed_columns import labels_of
+from macekit.decoding.unnamed_columns import candidates, labels_of
 from macekit.decoding.whole_tables import Columns, all_columns, of_arrow
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
@@ -57,7 +58,7 @@ class Typed(Format):
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first batches."""
         data, layout, _ = self.as_written(body, choose, self.limit(call, body), LOOKS)
-        return labels_of(data.slice(0, LOOKS), layout)
+        return labels_of(data.slice(0, LOOKS), layout.names)
 
 
 class Arrow(Typed):
@@ -93,7 +94,7 @@ class Arrow(Typed):
             source = _open(data)
             names = with_constants(source.reader.schema.names, constants)
             layout = roles(names, call)
-        yield from cut(_batches(source), layout, names, constants)
+        yield from cut(_batches(source), layout, names, constants, others=candidates(names, layout, call))
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the schema."""
@@ -117,15 +118,41 @@ def cut(
     names: Sequence[str],
     constants: Mapping[str, str] = NOTHING,
     start: int = 0,
+    others: UnnamedColumns | None = None,
 ) -> Iterator[tuple[Table, Roles]]:
-    """Batches of whole tables as blocks of the columns in use; ``start`` is the number of the first row."""
+    """Batches of whole tables as blocks of the columns in use; ``start`` is the number of the first row.
+
+    The first rows come with the labels of ``others``.
+    """
     own = [at for at in layout.positions if at < len(names) - len(constants)]
     for batch in batches:
         with refusals(NAME):
             part = batch.select(own)
         for at in range(0, len(part), ROWS):
-            yield table_of(part.slice(at, ROWS), layout, start + at, names, constants), layout
+            table = table_of(part.slice(at, ROWS), layout, start + at, names, constants)
+            if others is not None and table.start < LOOKS:
+                rows = batch.slice(at, min(ROWS, LOOKS - table.start))
+                table = replace(table, unnamed=unnamed_labels(rows, others, names, constants))
+            yield table, layout
         start += len(part)
+
+
+def unnamed_labels(
+    rows: pa.Table | pa.RecordBatch,
+    others: UnnamedColumns,
+    names: Sequence[str],
+    constants: Mapping[str, str] = NOTHING,
+) -> LabelColumns:
+    """The labels of these rows in columns that nobody named; none where they cannot be read."""
+    own = [names[at] for at in others.places if at < len(names) - len(constants)]
+    one = np.zeros(len(rows), np.int32)
+    labels = {name: Labels(one, [constants[name]]) for name in others.names if name in constants}
+    try:
+        with refusals(NAME):
+            columns = rows.select(own)
+        return labels | labels_of(columns, own)
+    except (Problem, MaceError):
+        return {}
 
 
 def with_constants(names: Sequence[str], constants: Mapping[str, str]) -> list[str]:

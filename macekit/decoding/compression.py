@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from macekit.call import Body, Call
-from macekit.formats import ENCODINGS, HEAD, is_pickle
+from macekit.formats import COMPRESSED, ENCODINGS, HEAD, TITLES, is_pickle
 from macekit.problems import Problem, fault, pickle_problem
 
 READ_SIZE = 2**16
@@ -59,7 +59,7 @@ def expanded(call: Call, body: Body) -> memoryview:
     """The whole body as it was before it was compressed; without a copy if it was not."""
     if _encoding(call) == "identity":
         view = body.view()
-        _refuse_pickle(bytes(view[:HEAD]))
+        _refuse_head(call, bytes(view[:HEAD]))
         return view
     whole = bytearray()
     for piece in _pieces(call, body):
@@ -97,23 +97,28 @@ def _pieces(call: Call, body: Body) -> Iterator[bytes]:
     encoding = _encoding(call)
     raw = iter(partial(body.stream().read, READ_SIZE), b"")
     if encoding == "identity":
-        return _without_pickle(raw)
-    return _without_pickle(
-        _bounded(_gunzip(raw) if encoding == "gzip" else _unzstd(raw), call.expanded_limit)
-    )
+        return _looked_at(call, raw)
+    pieces = _bounded(_gunzip(raw) if encoding == "gzip" else _unzstd(raw), call.expanded_limit)
+    return _looked_at(call, pieces)
 
 
-def _without_pickle(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _looked_at(call: Call, pieces: Iterator[bytes]) -> Iterator[bytes]:
     for place, piece in enumerate(pieces):
         if not place:
-            _refuse_pickle(piece[:HEAD])
+            _refuse_head(call, piece[:HEAD])
         yield piece
 
 
-def _refuse_pickle(head: bytes) -> None:
+def _refuse_head(call: Call, head: bytes) -> None:
     """Refuse by its name what no reader would open, whatever the body says it is."""
     if is_pickle(head):
         raise pickle_problem()
+    if packed := next((name for magic, name in COMPRESSED.items() if head.startswith(magic)), None):
+        raise Problem(
+            "malformed-body",
+            f"the {TITLES.get(call.media_type, 'body')} begins as {packed} does; one layer is opened, where "
+            "Content-Encoding or the file's suffix names it: unpack what is beneath",
+        )
 
 
 def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:

@@ -18,12 +18,12 @@ from macekit.decoding.compression import expanded, first_bytes, unpacked
 from macekit.decoding.csv_quotes import QuotedSource, Quotes
 from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
 from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Side, Tables
-from macekit.decoding.roles import C, Choose, Fields, Layout, Wide, one_side, roles
+from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, one_side, roles
 from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
-from macekit.decoding.unnamed_columns import first_lines, labels_of
+from macekit.decoding.unnamed_columns import first_labels, first_lines, first_text, labels_of, with_labels
 from macekit.decoding.whole_tables import Columns, all_columns, of_texts
-from macekit.formats import COMPRESSED, ZIP
+from macekit.formats import ZIP
 from macekit.problems import Problem
 from macekit.schemas.query_string import kinds
 
@@ -61,7 +61,10 @@ class Csv(Format):
         texts, layout, names = _texts(data, lambda names: one_side(names, call), header_needed=False)
         columns = [texts.column(layout.positions.index(at)) for at in layout.scores]
         limit = self.limit(call, data)
-        return Side([names[at] for at in layout.scores], columns, (), limit, names=are_names(call))
+        labels = self.labels_of_side(call, data, len(texts))
+        return Side(
+            [names[at] for at in layout.scores], columns, (), limit, names=are_names(call), labels=labels
+        )
 
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The rows in blocks of a megabyte of text."""
@@ -71,13 +74,14 @@ class Csv(Format):
         head = source.read(BLOCK)
         names, separator, size = header(head)
         layout = roles(names, call)
-        source.back(head[size:])
-        reading, start = _Reading(names, layout), 0
-        file = QuotedSource(source, Quotes(separator))
-        for batch in _batches(pa.PythonFile(file, mode="r"), len(names), separator, layout):
-            yield reading.table(batch, start), layout
-            start += len(batch)
-        reading.end()
+        labels = first_labels(self.first_labels, call, first_text(source, head)) if call.looks else None
+        if call.looks:
+            source.read(size)
+        else:
+            source.back(head[size:])
+        file = pa.PythonFile(QuotedSource(source, Quotes(separator)), mode="r")
+        batches = _batches(file, len(names), separator, layout)
+        yield from with_labels(_tables(batches, names, layout), labels)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the first rows."""
@@ -99,10 +103,18 @@ class Csv(Format):
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines."""
         texts, layout, _ = _texts(first_lines(body), choose)
-        return labels_of(texts, layout)
+        return labels_of(texts, layout.names)
 
 
 FORMAT = Csv()
+
+
+def _tables(batches: Iterator[pa.RecordBatch], names: list[str], layout: Roles) -> Tables:
+    reading, start = _Reading(names, layout), 0
+    for batch in batches:
+        yield reading.table(batch, start), layout
+        start += len(batch)
+    reading.end()
 
 
 def _texts(body: memoryview, choose: Choose[C], header_needed: bool = True) -> tuple[pa.Table, C, list[str]]:
@@ -141,12 +153,6 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
         raise Problem("incomplete-body", "the body is empty; need a header, and a row for each record")
     if len(line[0]) == len(rest) and len(head) == BLOCK:
         raise Problem("malformed-body", f"the first line of the CSV is longer than {BLOCK} bytes")
-    if packed := next((name for magic, name in COMPRESSED.items() if head.startswith(magic)), None):
-        raise Problem(
-            "malformed-body",
-            f"the CSV begins as {packed} does; one layer is opened, where Content-Encoding or the file's suffix "
-            "names it: unpack what is beneath",
-        )
     if head.startswith(ZIP):
         detail = "the CSV begins as a ZIP archive does; of a spreadsheet, export the table as CSV"
         raise Problem("malformed-body", detail)

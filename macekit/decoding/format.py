@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from estimators.python.dataclass import dataclass, replace
+from estimators.python.dataclass import dataclass, field, replace
 from macekit.call import Body, Call
 from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
 from macekit.decoding.csv_values import BOOLEANS, MISSING, NUMBER, Spelling, typed_texts
@@ -20,6 +21,7 @@ from macekit.decoding.roles import C, Choose, OneSide, Roles, UnnamedColumns, ch
 from macekit.decoding.table import Table, Values, from_table, sides, stacked
 from macekit.decoding.texts import Entry, texts_needed
 from macekit.decoding.typed import inner_type, is_text
+from macekit.decoding.unnamed_columns import Look, cautions_of_sides, first_labels, looked_for
 from macekit.decoding.whole_tables import Columns, of_one_table
 from macekit.formats import READERS
 from macekit.problems import Problem, fault
@@ -32,7 +34,7 @@ Readable: TypeAlias = "Body | pa.NativeFile"  # a body, or a file that is read w
 
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 Tables = Iterator[tuple[Table, Roles]]
-LabelColumns = Mapping[str, ArrayLike]
+LabelColumns = Mapping[str, Labels]
 ChooseUnnamed = Choose[UnnamedColumns]
 
 
@@ -66,7 +68,12 @@ class Format:
         data = expanded(call, body)
         call = replace(call, expanded_limit=max(call.expanded_limit, 8 * len(data)))
         table, layout = self.read(call, data, choose)
-        return Side.of(table, layout, [*names, *table.names[len(names) :]], call.expanded_limit)
+        side = Side.of(table, layout, [*names, *table.names[len(names) :]], call.expanded_limit)
+        return replace(side, labels=self.labels_of_side(call, data, len(side.values[0])))
+
+    def labels_of_side(self, call: Call, body: memoryview, rows: int) -> LabelColumns:
+        """The first labels of one side's rows in columns that nobody named."""
+        return first_labels(self.first_labels, call, body, rows, one_side) if looked_for(call).looks else {}
 
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The columns in use block after block of about a megabyte, and what they are.
@@ -76,10 +83,14 @@ class Format:
         detail = "JSON and NPZ are read as a whole; they cannot be counted block by block"
         raise Problem("unsupported-media-type", detail)
 
-    def blocks(self, call: Call, body: Body, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
-        """Members and nonmembers block after block; ``recorder`` is told of each what columns were read."""
+    def blocks(
+        self, call: Call, body: Body, recorder: ColumnRecorder | None = None, look: Look | None = None
+    ) -> Iterator[Sides]:
+        """Members and nonmembers block after block, of each of which ``recorder`` and ``look`` are told."""
         values: set[str] = set()
         for table, layout in self.tables(call, body, NOTHING):
+            if look is not None:
+                look.add(table, layout)
             yield sides(table, layout, call.expanded_limit, values, recorder)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
@@ -122,7 +133,8 @@ class Side:
     """The score columns of one side; those of CSV are still text, for the other side has a say in what they spell.
 
     ``columns`` are what they are called, empty where they have no names; ``notes`` what was understood of each that is
-    no text. ``names`` says that whole numbers beside text are names, as asked.
+    no text. ``names`` says that whole numbers beside text are names, as asked. ``labels`` are the first
+    in columns that nobody named.
     """
 
     columns: Sequence[str]
@@ -131,6 +143,7 @@ class Side:
     limit: int
     notes: Sequence[Sequence[str]] = ()
     names: bool = False
+    labels: LabelColumns = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, layout: OneSide, names: Sequence[str], limit: int) -> Side:
@@ -180,7 +193,12 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
             recorder.add((role, at), role, f"{file}: {called}" if called else file, values[at], of_side[at])
         table = Table(dict(enumerate(values)))
         samples.append(stacked(table, tuple(range(len(values))), name, side.limit))
-    return DecodedBody({"": Sample(samples[0], samples[1])}, columns=recorder.columns())
+    sample = Sample(samples[0], samples[1])
+    return DecodedBody(
+        {"": sample},
+        columns=recorder.columns(),
+        cautions=cautions_of_sides(sample, members.labels, nonmembers.labels),
+    )
 
 
 Type = Literal["number", "text", "boolean", "other"]

@@ -18,12 +18,15 @@ from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, Side
 from macekit.decoding.json_values import parse, parse_object, read
 from macekit.decoding.texts import Entry, of_document
+from macekit.decoding.unnamed_columns import CODES
 from macekit.decoding.whole_tables import as_list, columns_of_json
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
 SAMPLE = (*SIDES, "counts")
-OF_COUNTED = frozenset({"sentence", "n_members", "n_nonmembers", "columns", "input_sha256", "signature"})
+OF_COUNTED = frozenset(
+    {"sentence", "n_members", "n_nonmembers", "columns", "warnings", "input_sha256", "signature"}
+)
 """Fields beside the counts in what ``mace counts`` wrote."""
 
 NOT_CHECKED = Caution(
@@ -106,9 +109,16 @@ def answer_of_counts(tree: Mapping[str, Any]) -> tuple[tuple[ColumnRead, ...], t
         return None
     try:
         columns_read = msgspec.convert(columns, tuple[ColumnRead, ...])
+        notes = of_rows(tree)
     except msgspec.ValidationError:
         return None
-    return columns_read, () if tree.get("signature") is None else (NOT_CHECKED,)
+    return columns_read, notes if tree.get("signature") is None else (*notes, NOT_CHECKED)
+
+
+def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
+    """What an answer of counts says of the rows that were counted."""
+    cautions = msgspec.convert(tree.get("warnings", ()), tuple[Caution, ...])
+    return tuple(each for each in cautions if each.code in CODES)
 
 
 def body_of_counts(tree: Mapping[str, Any]) -> DecodedBody | None:

@@ -22,11 +22,17 @@ from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers,
 from macekit.decoding.compression import first_bytes, unpacked
 from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
 from macekit.decoding.json_values import parse, parse_object
-from macekit.decoding.roles import C, Choose, Fields, Wide, roles
+from macekit.decoding.roles import C, Choose, Fields, Roles, Wide, roles
 from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.texts import Entry
 from macekit.decoding.typed import padding_note
-from macekit.decoding.unnamed_columns import first_lines
+from macekit.decoding.unnamed_columns import (
+    first_labels,
+    first_lines,
+    first_text,
+    labels_of_list,
+    with_labels,
+)
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
 from macekit.problems import Problem, fault
 
@@ -67,14 +73,9 @@ class JsonLines(Format):
 
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The records in blocks of a quarter of a megabyte of text."""
-        reading = Reading(lambda names: roles(names, call))
-        columns: dict[int, ValuesRead] = {}
-        for start, block in reading.blocks(unpacked(call, body).read):
-            columns = columns or {at: ValuesRead(what) for at, what in reading.layout.what.items()}
-            for at, values in block.items():
-                columns[at].add(values, start)
-            table = Table({at: each.values_since() for at, each in columns.items()}, start, reading.names)
-            yield table, reading.layout
+        source = unpacked(call, body)
+        labels = first_labels(self.first_labels, call, first_text(source)) if call.looks else None
+        yield from with_labels(_tables(Reading(lambda names: roles(names, call)), source.read), labels)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the first lines."""
@@ -108,14 +109,21 @@ class JsonLines(Format):
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines, of one type in each column."""
         lists = _lists(first_lines(body), choose)
-        return {
-            name: np.array(each)
-            for name, each in lists.items()
-            if {*map(type, each)} in ({int}, {str}, {bool})
-        }
+        labels = {name: labels_of_list(each) for name, each in lists.items()}
+        return {name: each for name, each in labels.items() if each is not None}
 
 
 FORMAT = JsonLines()
+
+
+def _tables(reading: Reading[Roles], take: Read) -> Tables:
+    columns: dict[int, ValuesRead] = {}
+    for start, block in reading.blocks(take):
+        columns = columns or {at: ValuesRead(what) for at, what in reading.layout.what.items()}
+        for at, values in block.items():
+            columns[at].add(values, start)
+        table = Table({at: each.values_since() for at, each in columns.items()}, start, reading.names)
+        yield table, reading.layout
 
 
 def _lists(body: memoryview, choose: Choose[C]) -> dict[str, list[object]]:

@@ -48,6 +48,7 @@ class Multipart(Format):
     def decode(self, call: Call, body: memoryview) -> DecodedBody:
         """Records: of both sides in one file, of each side in one, or of each query in one."""
         files, fields = _sorted_out(call, body)
+        columns_named = tuple(table_options(replace(call, query=tuple(fields))).items())
         call = replace(call, query=(*call.query, *fields))
         if BY_NAME[call.operation].several and SCORES not in files:
             return _queries(call, files)
@@ -56,7 +57,7 @@ class Multipart(Format):
         if files.keys() == {SCORES}:
             ((_, about, data),) = _as_written(call, files)
             with _of_part(SCORES):
-                return decoding.decode(about, Body.of(data))
+                return replace(decoding.decode(about, Body.of(data)), columns_named=columns_named)
         if SCORES in files:
             raise fault("bad-option", SCORES, "holds both sides; send it alone, or members and nonmembers")
         if missing := [name for name in SIDES if name not in files]:

@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import Body, Call
 from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
-from macekit.decoding.format import Column, Format, Readable, Sides, Tables
-from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, Wide, choice
+from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns, Readable, Sides, Tables
+from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, UnnamedColumns, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.texts import LOGPROBS, Entry, of_arrays
 from macekit.decoding.typed import padding_note
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
+from macekit.decoding.unnamed_columns import Look, candidates, labels_of_array
 from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
 
@@ -93,7 +95,9 @@ class Npy(Format):
         layout = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
         return _table(array, layout, 0), layout
 
-    def blocks(self, call: Call, body: Body, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
+    def blocks(
+        self, call: Call, body: Body, recorder: ColumnRecorder | None = None, look: Look | None = None
+    ) -> Iterator[Sides]:
         """Of an array of one dimension the first are members."""
         source = unpacked(call, body)
         header = _header_of_sides(source.read)
@@ -102,7 +106,10 @@ class Npy(Format):
         limit, values = call.expanded_limit, set[str]()
         for start, part in _parts(header, source, limit):
             if isinstance(layout, Roles):
-                yield sides(_table(part, layout, start), layout, limit, values, recorder)
+                block = _block(part, layout, start, call)
+                if look is not None:
+                    look.add(block, layout)
+                yield sides(block, layout, limit, values, recorder)
                 continue
             scores = _plain_scores(part, start, limit)
             if recorder is not None:
@@ -121,7 +128,12 @@ class Npy(Format):
             detail = "an array of one dimension is no table of scores and membership"
             raise Problem("dimension-mismatch", detail)
         for start, part in _parts(header, source, call.expanded_limit):
-            yield _table(part, layout, start), layout
+            yield _block(part, layout, start, call), layout
+
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
+        """Those of fields."""
+        array = array_of(*_header_and_data(body))
+        return _labels(array[:LOOKS], choose(array.dtype.names or ()))
 
     def texts(self, call: Call, body: Body) -> Iterator[Entry]:
         """A row for each text, padded with NaN."""
@@ -138,6 +150,18 @@ class Npy(Format):
 
 
 FORMAT = Npy()
+
+
+def _block(part: NDArray[Any], layout: Roles, start: int, call: Call) -> Table:
+    block, others = _table(part, layout, start), candidates(part.dtype.names or (), layout, call)
+    if others is None or start >= LOOKS:
+        return block
+    return replace(block, unnamed=_labels(part[: LOOKS - start], others))
+
+
+def _labels(rows: NDArray[Any], others: UnnamedColumns) -> LabelColumns:
+    labels = {name: labels_of_array(rows[name]) for name in others.names}
+    return {name: each for name, each in labels.items() if each is not None}
 
 
 def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:

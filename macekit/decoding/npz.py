@@ -29,6 +29,7 @@ from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, valu
 from macekit.decoding.roles import SCORE_NAMES, C, Choose, Fields, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
 from macekit.decoding.texts import Entry, of_arrays
+from macekit.decoding.unnamed_columns import labels_of_array
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
@@ -94,7 +95,8 @@ class Npz(Format):
         """Arrays that are as long as the scores."""
         with Archive.of(body, call.expanded_limit) as archive:
             names = [name for name in choose(archive.names).names if archive.header(name).shape == (rows,)]
-            return {name: archive.array(name) for name in names}
+            labels = {name: labels_of_array(archive.array(name)) for name in names}
+        return {name: each for name, each in labels.items() if each is not None}
 
 
 FORMAT = Npz()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from estimators import MaceError
 from macekit.call import Body, Call
-from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
+from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels, with_constants
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import Column, Readable, Tables
-from macekit.decoding.roles import C, Choose, Layout, roles
+from macekit.decoding.format import Column, LabelColumns, Readable, Tables
+from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
+from macekit.decoding.unnamed_columns import candidates, with_labels
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -54,14 +57,13 @@ class Parquet(Typed):
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The file in blocks; a page is the least that is read at once."""
         data = expanded(call, body) if isinstance(body, Body) else body
-        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))
+        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call), call)
         names = with_constants(file.schema_arrow.names, constants)
         with refusals(NAME):
             batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
-        start = 0
-        for batch in guarded(batches, NAME):
-            yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
-            start += len(batch)
+        others = candidates(names, layout, call)
+        labels = None if others is None else _first_labels(file, others, names, constants)
+        yield from with_labels(_tables(batches, file, layout, names, constants), labels)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the footer."""
@@ -83,8 +85,49 @@ class Parquet(Typed):
 FORMAT = Parquet()
 
 
-def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
-    """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
+def _tables(
+    batches: Iterator[pa.RecordBatch],
+    file: Any,
+    layout: Roles,
+    names: Sequence[str],
+    constants: Mapping[str, str],
+) -> Tables:
+    start = 0
+    for batch in guarded(batches, NAME):
+        yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
+        start += len(batch)
+
+
+def _first_labels(
+    file: Any, others: UnnamedColumns, names: Sequence[str], constants: Mapping[str, str]
+) -> LabelColumns:
+    """The labels of the first rows in columns that nobody named, of which no more is read than these rows take."""
+    import pyarrow as pa
+
+    types = file.schema_arrow.types
+    places = [at for at in others.places if at >= len(types) or not pa.types.is_nested(types[at])]
+    others = UnnamedColumns(places, [names[at] for at in places])
+    paths = _paths(file, others)
+    rows: list[pa.RecordBatch] = []
+    try:
+        with refusals(NAME):
+            batches = file.iter_batches(batch_size=LOOKS, columns=paths, use_threads=False)
+        for batch in guarded(batches, NAME):
+            rows.append(batch)
+            if sum(map(len, rows)) >= LOOKS:
+                break
+        with refusals(NAME):
+            table = pa.Table.from_batches(rows, None if rows else pa.schema([])).slice(0, LOOKS)
+    except (Problem, MaceError):
+        return {}
+    return unnamed_labels(table, others, names, constants)
+
+
+def _open(body: memoryview | pa.NativeFile, choose: Choose[C], call: Call | None = None) -> tuple[Any, C]:
+    """The file and the choice of its columns; text stays a dictionary, so a long one costs once.
+
+    So does that of columns that nobody named, where ``call`` is one that looks at them.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -93,7 +136,7 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
         layout = choose(schema.names)
         text = [
             schema.names[at]
-            for at in layout.positions
+            for at in [*layout.positions, *_others(schema.names, layout, call)]
             if at < len(schema.names)
             and (pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at]))
         ]
@@ -101,6 +144,11 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
             _reader(body), read_dictionary=text, pre_buffer=False, page_checksum_verification=True
         )
     return file, layout
+
+
+def _others(names: Sequence[str], layout: Layout, call: Call | None) -> Sequence[int]:
+    others = candidates(names, layout, call) if call is not None and isinstance(layout, Roles) else None
+    return () if others is None else others.places
 
 
 def _reader(body: memoryview | pa.NativeFile) -> pa.NativeFile:

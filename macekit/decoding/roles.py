@@ -382,10 +382,11 @@ class UnnamedColumns(Layout):
         return ()
 
 
-def unnamed_columns(names: Sequence[str], layout: TableLayout, call: Call) -> UnnamedColumns:
+def unnamed_columns(names: Sequence[str], layout: TableLayout | OneSide, call: Call) -> UnnamedColumns:
     """The first of these columns that have no part in the question; of sides only where nobody named that column."""
     others = [at for at in range(len(names)) if at not in set(layout.positions)]
-    sides = MEMBER_NAMES if column_options(call).member is None else ()
+    side_is_known = isinstance(layout, OneSide) or column_options(call).member is not None
+    sides = () if side_is_known else MEMBER_NAMES
     places = [at for at in others if says_whose(names[at]) or names[at].lower() in sides][:MOST_UNNAMED]
     return UnnamedColumns(places, [names[at] for at in places])
 

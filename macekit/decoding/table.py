@@ -35,13 +35,14 @@ Values = NDArray[np.generic] | Labels
 class Table:
     """The columns in use by their place, and the number of the first row among all.
 
-    ``names`` are those of all columns, and ``notes`` what was dropped or understood in reading one.
+    ``names`` are those of all, ``notes`` what was dropped or understood in one, ``unnamed`` labels looked for.
     """
 
     columns: Mapping[int, Values]
     start: int = 0
     names: Sequence[str] = ()
     notes: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    unnamed: Mapping[str, Labels] | None = None
 
 
 def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:

@@ -2,32 +2,54 @@
 
 Rows of one person, document or model are not independent, and whoever posts them may not know that this matters. So
 these columns are looked at, in the first rows of a table alone, and never refused: what cannot be read says nothing.
+What is read in blocks brings the labels of its first rows with them, and a ``Look`` keeps these rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import Scores
-from estimators.clusters.dependent_rows import dependent_rows
+from estimators import MaceError, Scores
+from estimators.clusters.dependent_rows import DEPENDENT, dependent_rows
+from estimators.python.dataclass import replace
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 from macekit.call import Call
+from macekit.catalogue import ARRAYS
 from macekit.decoding.body import DecodedBody, Sample
-from macekit.decoding.columns import refusals
-from macekit.decoding.roles import MEMBER_NAMES, Choose, UnnamedColumns, choice, unnamed_columns
-from macekit.decoding.typed import inner_type, labels
+from macekit.decoding.columns import Labels, refusals
+from macekit.decoding.compression import Source
+from macekit.decoding.roles import (
+    MEMBER_NAMES,
+    Choose,
+    OneSide,
+    Roles,
+    TableLayout,
+    UnnamedColumns,
+    choice,
+    unnamed_columns,
+)
+from macekit.decoding.table import Table, membership, stacked
+from macekit.decoding.typed import inner_type, labels, values_of
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ChooseLayout = Callable[[Sequence[str], Call], TableLayout | OneSide]
+ReadLabels = Callable[[Call, memoryview, Choose[UnnamedColumns], int], Mapping[str, Labels]]
+
 ROWS = 2**15  # rows at the start of a table that are looked at
 BYTES = 2**21  # bytes at the start of a text that are looked at
+PIECE = 2**18  # bytes of a text that are taken at a time
+CONTRADICTED = "membership_contradicted"
+CODES = frozenset({DEPENDENT, CONTRADICTED})
+"""Codes of what is said of these columns."""
+
 MOST_SAMPLES = 4  # scores that they are held against, where there are several
 
 
@@ -39,6 +61,13 @@ def wanted(body_read: DecodedBody) -> bool:
 
 def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
     """The first caution that any of the scores raises, of the rows that the columns tell of."""
+    try:
+        return _cautions(columns, body_read)
+    except (Problem, MaceError):
+        return ()
+
+
+def _cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
     rows = body_read.rows
     if rows is None:
         return ()
@@ -48,7 +77,7 @@ def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[
     for name, each in sides.items():
         if body_read.samples and _says_otherwise(each, rows, next(iter(body_read.samples.values()))):
             words = f"column {name!r} may say who is a member, too, and says otherwise: name the right one as member"
-            return (Caution("membership_contradicted", words),)
+            return (Caution(CONTRADICTED, words),)
     for sample in list(body_read.samples.values())[:MOST_SAMPLES] if arrays else ():
         length = min(len(each) for each in arrays.values())
         rows_there = np.flatnonzero(rows < length)
@@ -90,16 +119,171 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
     return Scores.of(sides[0], sides[1], "continuous")
 
 
-def chosen_for(call: Call) -> Choose[UnnamedColumns]:
-    """Which columns to look at, if there are any."""
+class Look:
+    """The first rows of what is read in blocks: who is a member, the scores, and labels of columns that nobody named.
+
+    Labels of several files are the same where they are written alike. A column that some of these rows lack has a gap.
+    """
+
+    def __init__(self) -> None:
+        self._left = ROWS
+        self._member: list[NDArray[np.bool_]] = []
+        self._scores: dict[str, list[NDArray[np.generic]]] = {}
+        self._codes: dict[str, list[NDArray[np.intp]]] | None = None
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def add(self, table: Table, layout: Roles) -> None:
+        """The next rows; what is wrong with them is for whoever reads them to say."""
+        if table.unnamed is None or not self._left or self._codes == {}:
+            return
+        if not table.unnamed:
+            self._codes = {}
+            return
+        rows = min(self._left, *map(len, table.unnamed.values()))
+        try:
+            self._add(_first_rows(table, layout, rows), layout)
+        except (Problem, MaceError):
+            self._codes = {}
+
+    def _add(self, table: Table, layout: Roles) -> None:
+        member = membership(table, layout, set())
+        if layout.queries:
+            scores = {
+                name: _numbers(table, (at,)) for name, at in zip(layout.queries, layout.scores, strict=True)
+            }
+        else:
+            scores = {"": _numbers(table, layout.scores)}
+        self._member.append(member)
+        for name, values in scores.items():
+            self._scores.setdefault(name, []).append(values)
+        labels = table.unnamed or {}
+        before: Mapping[str, list[NDArray[np.intp]]] = (
+            {name: [] for name in labels} if self._codes is None else self._codes
+        )
+        self._codes = {
+            name: [*codes, numbered(self._numbers.setdefault(name, {}), labels[name], len(member))]
+            for name, codes in before.items()
+            if name in labels
+        }
+        self._left -= len(member)
+
+    def added_to(self, body_read: DecodedBody) -> DecodedBody:
+        """The body that was read of all rows, with the first caution that any of the scores raises."""
+        noticed = self.cautions()
+        if not noticed:
+            return body_read
+        labels = {name: np.concatenate(codes) for name, codes in (self._codes or {}).items()}
+        return replace(body_read, cautions=(*noticed, *body_read.cautions), unnamed=labels)
+
+    def cautions(self) -> tuple[Caution, ...]:
+        """The first caution that any of the scores raises, of these rows."""
+        if not self._codes:
+            return ()
+        member = np.concatenate(self._member)
+        members, nonmembers = np.flatnonzero(member), np.flatnonzero(~member)
+        samples = {
+            name: Sample(scores[members], scores[nonmembers])
+            for name, parts in self._scores.items()
+            for scores in (np.concatenate(parts),)
+        }
+        columns = {name: np.concatenate(codes) for name, codes in self._codes.items()}
+        return cautions(columns, DecodedBody(samples, rows=np.concatenate([members, nonmembers])))
+
+
+def numbered(numbers: dict[str, int], labels: Labels, rows: int) -> NDArray[np.intp]:
+    """The first labels by the numbers that they have in all files, to which those of new ones are added."""
+    own = np.array([numbers.setdefault(str(text), len(numbers)) for text in labels.texts], dtype=np.intp)
+    return np.asarray(own[labels.codes[:rows]])
+
+
+def _first_rows(table: Table, layout: Roles, rows: int) -> Table:
+    """The columns in use of the first rows."""
+    columns = {
+        at: Labels(column.codes[:rows], column.texts) if isinstance(column, Labels) else column[:rows]
+        for at, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
+
+
+def _numbers(table: Table, places: tuple[int, ...]) -> NDArray[np.generic]:
+    """Scores; of text, which has no order, nothing but how many there are."""
+    first = table.columns[places[0]]
+    if isinstance(first, Labels):
+        return np.full(len(first), "", dtype=np.str_)
+    return stacked(table, places, "score", BYTES * ROWS)
+
+
+def looked_for(call: Call) -> Call:
+    """The same call, for what is read in blocks: with ``looks`` where nobody said whose the rows are."""
+    of_rows = {"unit", "cluster", "model"} & dict(call.query).keys()
+    return replace(call, looks=not of_rows and not ARRAYS.get(call.operation))
+
+
+def first_labels(
+    read: ReadLabels, call: Call, body: memoryview, rows: int = 0, of: ChooseLayout = choice
+) -> Mapping[str, Labels]:
+    """The labels of the first of so many rows; none where they cannot be read. ``of`` says what other columns are."""
+    try:
+        return read(call, body, chosen_for(call, of), rows)
+    except (Problem, MaceError):
+        return {}
+
+
+def candidates(names: Sequence[str], layout: Roles, call: Call) -> UnnamedColumns | None:
+    """Which columns to look at beside those in use; None if there is no look."""
+    return unnamed_columns(names, layout, call) if call.looks else None
+
+
+def with_labels(
+    tables: Iterator[tuple[Table, Roles]], labels: Mapping[str, Labels] | None
+) -> Iterator[tuple[Table, Roles]]:
+    """The same blocks, each with the labels of its rows, as far as those of the first rows of all go."""
+    rows = min(map(len, (labels or {}).values()), default=0)
+    for table, layout in tables:
+        if labels is None or table.start >= max(1, rows):
+            yield table, layout
+            continue
+        here = {name: Labels(each.codes[table.start : rows], each.texts) for name, each in labels.items()}
+        yield replace(table, unnamed=here), layout
+
+
+def cautions_of_sides(
+    sample: Sample, members: Mapping[str, Labels], nonmembers: Mapping[str, Labels]
+) -> tuple[Caution, ...]:
+    """The same of a file for each side, both of which have a column of this name."""
+    names = [name for name in members if name in nonmembers]
+    if not names:
+        return ()
+    first, other = (min(map(len, side.values())) for side in (members, nonmembers))
+    sizes = min(first, max(ROWS // 2, ROWS - other)), min(other, max(ROWS // 2, ROWS - first))
+    columns = {}
+    for name in names:
+        numbers: dict[str, int] = {}
+        sides = zip((members[name], nonmembers[name]), sizes, strict=True)
+        columns[name] = np.concatenate([numbered(numbers, side, rows) for side, rows in sides])
+    head = Sample(np.asarray(sample.members)[: sizes[0]], np.asarray(sample.nonmembers)[: sizes[1]])
+    return cautions(columns, DecodedBody({"": head}, rows=np.arange(sum(sizes))))
+
+
+def chosen_for(call: Call, of: ChooseLayout = choice) -> Choose[UnnamedColumns]:
+    """Which columns to look at beside those that are in use, if there are any."""
 
     def choose(names: Sequence[str]) -> UnnamedColumns:
-        columns = unnamed_columns(names, choice(names, call), call)
+        columns = unnamed_columns(names, of(names, call), call)
         if not columns.places:
             raise Problem("missing-field", "no column is called as if it said whose a row is")
         return columns
 
     return choose
+
+
+def first_text(source: Source, head: bytes = b"") -> memoryview:
+    """As much of a text as is looked at, of which ``head`` was read already, and a byte more; it is all given back."""
+    text = bytearray(head)
+    while len(text) <= BYTES and (piece := source.read(min(PIECE, BYTES + 1 - len(text)))):
+        text += piece
+    source.back(bytes(text))
+    return memoryview(text)
 
 
 def first_lines(body: memoryview) -> memoryview:
@@ -110,20 +294,41 @@ def first_lines(body: memoryview) -> memoryview:
     return memoryview(head[: head.rfind(b"\n") + 1])
 
 
-def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
+def labels_of(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> dict[str, Labels]:
     """Columns of text or of whole numbers, without a gap, as numbers of their values."""
     import pyarrow as pa
 
-    columns: dict[str, ArrayLike] = {}
+    columns: dict[str, Labels] = {}
     with refusals("table"):
-        for name, column_as_sent in zip(layout.names, table.columns, strict=True):
-            column_as_sent.validate(full=True)
-            kind = inner_type(column_as_sent.type)
-            column = column_as_sent.cast(kind)
+        for name, column in zip(names, table.columns, strict=True):
+            column.validate(full=True)
+            kind = inner_type(column.type)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if column.null_count or not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
                 continue
-            distinct = labels(column)
+            in_index = text and pa.types.is_dictionary(column.type)  # where a long text stands once
+            distinct = values_of(column, name, 0) if in_index else labels(column.cast(kind))
+            if not isinstance(distinct, Labels):
+                continue
             if not text or all(each and each.strip() for each in distinct.texts):
-                columns[name] = distinct.codes
+                columns[name] = distinct
     return columns
+
+
+def labels_of_array(values: NDArray[Any]) -> Labels | None:
+    """The same of an array; None if it holds other values."""
+    if values.ndim != 1 or values.dtype.kind not in "biuU":
+        return None
+    distinct = Labels.of(values)
+    text = values.dtype.kind == "U"
+    return distinct if not text or all(each and each.strip() for each in distinct.texts) else None
+
+
+def labels_of_list(values: Sequence[object]) -> Labels | None:
+    """The same of a list, whose values are of one type."""
+    if {*map(type, values)} not in ({int}, {str}, {bool}):
+        return None
+    numbers: dict[object, int] = {}
+    codes = np.array([numbers.setdefault(each, len(numbers)) for each in values], dtype=np.intp)
+    texts = [str(each) for each in numbers]
+    return Labels(codes, [*texts]) if all(each.strip() for each in texts) else None

@@ -58,6 +58,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 def _answer(call: Call, body: DecodedBody) -> Reply:
     """What the operation answers; models and clusters are refused where it does not allow for them."""
     body = body.under_current_names(call.operation)
+    call = replace(call, query=(*call.query, *body.columns_named))
     if body.models is not None and "model" not in QUESTIONS[call.operation].model_fields:
         detail = (
             f"{call.operation} takes all records for one model's; /v1/procedure and /v1/theory/one-run tell "

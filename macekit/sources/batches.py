@@ -10,8 +10,10 @@ import numpy as np
 from estimators.python.dataclass import dataclass
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, cut
-from macekit.decoding.columns import guarded
+from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.roles import Roles, roles
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
+from macekit.decoding.unnamed_columns import candidates
 from macekit.problems import Problem
 from macekit.sources.blocks import Block
 
@@ -41,6 +43,23 @@ class Batches:
             isinstance(origin, Sequence) or _is_lazy(origin) or (sized and not hasattr(origin, "to_reader"))
         )
 
+    def head(self, call: Call) -> Batches | None:
+        """The first rows of a dataset or of a lazy frame, which read only the columns that they are asked for."""
+        origin = self.origin
+        is_dataset = hasattr(origin, "scanner")
+        if not is_dataset and not _is_lazy(origin):
+            return None
+        names = origin.schema.names if is_dataset else origin.collect_schema().names()
+        layout = roles(names, call)
+        others = candidates(names, layout, call)
+        if others is None or not others.places:
+            return None
+        columns = [names[at] for at in sorted([*layout.positions, *others.places])]
+        with refusals(NAME):
+            if is_dataset:
+                return Batches([origin.head(LOOKS, columns=columns)], self.name)
+            return Batches([origin.select(columns).head(LOOKS).collect().to_arrow()], self.name)
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """The columns in use of every batch, by their names."""
         layouts: dict[tuple[str, ...], Roles] = {}
@@ -49,7 +68,8 @@ class Batches:
             names = tuple(batch.schema.names)
             if names not in layouts:
                 layouts[names] = roles(names, call)
-            for table, layout in cut(iter([batch]), layouts[names], names, start=start):
+            others = candidates(names, layouts[names], call)
+            for table, layout in cut(iter([batch]), layouts[names], names, start=start, others=others):
                 yield Block(self.name, table, layout)
             start += len(batch)
 

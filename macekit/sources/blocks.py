@@ -37,6 +37,11 @@ class Block:
         """Bytes that the columns in use take."""
         return sum(_bytes(column) for column in self.table.columns.values())
 
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.table.columns[self.roles.member])
+
     def in_order(self) -> Block:
         """The same with the scores first, then membership, group, unit, model and clusters."""
         old = self.roles
@@ -48,6 +53,7 @@ class Block:
             self.table.start,
             [self.table.names[at] for at in places] if self.table.names else (),
             {new[at]: notes for at, notes in self.table.notes.items()},
+            self.table.unnamed,
         )
         scores, clusters = ([new[at] for at in several] for several in (old.scores, old.clusters))
         moved: dict[str, Any] = {role: None if at is None else new[at] for role, at in single.items()}
@@ -75,6 +81,9 @@ class Source(Protocol):
     @property
     def again(self) -> bool:
         """Whether ``blocks`` may be called once more, and gives the same."""
+
+    def head(self, call: Call) -> Source | None:
+        """The first rows by themselves, where a column that only these are looked at for would be read as a whole."""
 
     def blocks(self, call: Call) -> Iterator[Block]:
         """The columns in use, block by block; ``call`` names them."""

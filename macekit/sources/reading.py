@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators import MaceError
 from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
@@ -23,6 +24,7 @@ from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, plain
+from macekit.decoding.unnamed_columns import Look, looked_for
 from macekit.problems import Problem, fault
 from macekit.questions.counts.work import (
     EXPANSION,
@@ -71,7 +73,36 @@ def read(
         return counts_together(source, call, options, textual)
     if set(WIDE) & dict(columns).keys():
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
-    blocks = in_order(source, call)
+    look = Look()
+    blocks = _looked_at(source, call, look)
+    return look.added_to(_read(source, call, blocks, options, say, textual=textual, merges=merges))
+
+
+def _looked_at(source: Source, call: Call, look: Look) -> Iterator[Block]:
+    """The blocks of a source, of the first rows of which columns are looked at that nobody named."""
+    looking = looked_for(call)
+    try:
+        head = source.head(looking)
+        for block in in_order(head, looking) if head is not None else ():
+            look.add(block.table, block.roles)
+    except (Problem, MaceError):  # which reading the source says, too
+        head = source
+    for block in in_order(source, looking if head is None else call):
+        look.add(block.table, block.roles)
+        yield block
+
+
+def _read(
+    source: Source,
+    call: Call,
+    blocks: Iterator[Block],
+    options: Mapping[str, object],
+    say: Callable[[], None],
+    *,
+    textual: bool,
+    merges: bool | None,
+) -> DecodedBody:
+    operation, columns = call.operation, call.query
     only_counts = operation == "counts" and are_counted(call, options)
     vectors = vectors_suffice(call, options)
     suffice = vectors or counts_suffice(call, options)

@@ -19,6 +19,7 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import READ, Body, Call
 from macekit.decoding import reader_of
 from macekit.decoding.format import NOTHING
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import DATA
@@ -103,7 +104,19 @@ class Shards:
 
     def blocks(self, call: Call) -> Iterator[Block]:
         """All blocks of all files; the next is read while one is looked at."""
-        yield from ahead(block for shard in self.shards for block in shard.blocks(call))
+        yield from ahead(self._blocks(call))
+
+    def head(self, call: Call) -> None:
+        """Of files only the labels of the first rows are read."""
+
+    def _blocks(self, call: Call) -> Iterator[Block]:
+        rows = 0
+        for shard in self.shards:
+            if call.looks and rows >= LOOKS:
+                call = replace(call, looks=False)
+            for block in shard.blocks(call):
+                yield block
+                rows += block.rows if call.looks else 0
 
 
 def is_address(path: str) -> bool:

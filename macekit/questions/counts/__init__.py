@@ -1,12 +1,12 @@
 """What ``counts`` asks and answers."""
 
-from typing import Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import records
-from macekit.schemas.statements import ColumnReadAnswer
+from macekit.schemas.statements import ColumnReadAnswer, WarningAnswer
 
 
 class CountsQuestion(records.SampleQuestion):
@@ -46,5 +46,13 @@ class CountsAnswer(TypedDict):
     n_members: int
     n_nonmembers: int
     columns: list[ColumnReadAnswer]
+    warnings: NotRequired[
+        Annotated[
+            list[WarningAnswer],
+            records.about(
+                "of rows that are not independent, or whose side is in doubt; not there without any"
+            ),
+        ]
+    ]
     input_sha256: str
     sentence: str

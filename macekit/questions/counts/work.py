@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from estimators import Counts, Query, Scores
+from estimators import Caution, Counts, Query, Scores
 from estimators.adversary.learned import learn_score
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
@@ -18,6 +18,7 @@ from macekit.decoding import blocks
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
 from macekit.decoding.columns_read import ColumnRecorder, columns_read
+from macekit.decoding.unnamed_columns import CODES, Look, looked_for
 from macekit.operations import encode, samples
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
@@ -99,22 +100,24 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         if body.samples or body.groups is not None:
             raise fault("bad-option", "shards", "need a list of counts, and nothing beside it")
         together, table = merged(shards)
-        return _reply(call, together, columns_read(body), table)
+        return _reply(call, together, columns_read(body), table, body.cautions)
     data = samples.sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         if body.groups is not None:
             raise fault("bad-option", "groups", "counts hold no records, so none is in a group")
-        return _reply(call, data, columns_read(body), samples.groups_of_counts(body, data))
+        return _reply(call, data, columns_read(body), samples.groups_of_counts(body, data), body.cautions)
     if data.dimension > 1 and question.cells == "auto":
         if body.groups is not None:
             raise fault("bad-option", "groups", "do not go with counts of vectors; remove one")
-        return _reply(call, learn_score(data, seed=question.seed).on_grid(), columns_read(body))
+        learned = learn_score(data, seed=question.seed).on_grid()
+        return _reply(call, learned, columns_read(body), cautions=body.cautions)
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
         counts = samples.counts_by_type(data, whole)
-    return _reply(call, counts, columns_read(body), samples.groups_of_records(body, data, counts))
+    groups = samples.groups_of_records(body, data, counts)
+    return _reply(call, counts, columns_read(body), groups, body.cautions)
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
@@ -122,10 +125,10 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     if not streams(call, options):
         return None
     text = DecodedBody(options=query_options(call), textual=True)
-    tally, recorder = start_of(text.with_options(options)), ColumnRecorder()
-    for sides in blocks(call, body, recorder):
+    tally, recorder, look = start_of(text.with_options(options)), ColumnRecorder(), Look()
+    for sides in blocks(looked_for(call), body, recorder, look):
         tally = tally.plus(*sides)
-    return _reply(call, tally.counts(), recorder.columns())
+    return _reply(call, tally.counts(), recorder.columns(), cautions=look.cautions())
 
 
 def start_of(body: DecodedBody) -> CountStream:
@@ -200,7 +203,11 @@ def document_of(counts: Counts, groups: GroupTable | None) -> dict[str, object]:
 
 
 def _reply(
-    call: Call, counts: Counts, read: tuple[ColumnRead, ...], groups: GroupTable | None = None
+    call: Call,
+    counts: Counts,
+    read: tuple[ColumnRead, ...],
+    groups: GroupTable | None = None,
+    cautions: tuple[Caution, ...] = (),
 ) -> Reply:
     n, m = counts.n_members, counts.n_nonmembers
     document: CountsAnswer = {
@@ -211,4 +218,6 @@ def _reply(
         "columns": encode.columns(read),
         "input_sha256": fingerprint(counts),
     }
+    if of_rows := [each for each in cautions if each.code in CODES]:
+        document["warnings"] = encode.warnings(of_rows)
     return reply_of(call, document, counts)

@@ -8,6 +8,7 @@ import pytest
 
 from macekit.call import CSV, JSON, NPY
 from macekit.decoding import blocks
+from macekit.formats import READERS
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read, refusal
@@ -76,6 +77,21 @@ def test_damaged_data_is_refused_or_another_body(encoding: str) -> None:
 @each_case("body, encoding", [(BODY, "gzip"), (BODY, "zstd"), (zlib.compress(BODY), "gzip")])
 def test_a_body_that_is_not_compressed_as_it_says_is_malformed(body: bytes, encoding: str) -> None:
     assert f"not {encoding}" in refusal(body, encoding=encoding).detail
+
+
+@each_case("media_type", READERS)
+@each_case("encoding", PACKED)
+def test_a_body_that_does_not_say_that_it_is_compressed_is_called_what_it_is(
+    media_type: str, encoding: str
+) -> None:
+    for said, body in (
+        ("identity", packed(BODY, encoding)),
+        ("gzip", packed(packed(BODY, encoding), "gzip")),
+    ):
+        problem = refusal(body, media_type, said)
+
+        assert problem.kind.slug == "malformed-body"
+        assert f"begins as {encoding} does; one layer is opened, where Content-Encoding" in problem.detail
 
 
 def test_an_encoding_that_is_not_known_is_told_those_that_are() -> None:

@@ -63,7 +63,9 @@ def test_one_file_of_both_sides_may_be_compressed_and_its_columns_are_named_as_e
     expected = numbers(asked("advantage", {"members": MEMBERS, "nonmembers": NONMEMBERS}))
 
     named = (("score", None, b"loss"), ("member", None, b"seen"))
-    assert numbers(answer("advantage", form(("scores", "s.csv", file), *named))) == expected
+    found = answer("advantage", form(("scores", "s.csv", file), *named))
+    assert numbers(found) == expected
+    assert found["provenance"]["options"].items() >= {"score": "loss", "member": "seen"}.items()
 
 
 def test_each_file_of_a_comparison_is_a_query() -> None:

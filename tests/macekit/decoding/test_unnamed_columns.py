@@ -1,19 +1,34 @@
 """Columns that nobody named, but which say whose a row is: seen in every format, and never in the way."""
 
+import json
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
 import pytest
 from numpy.typing import NDArray
 
+import macekit
+from app.cli import main, run
 from estimators.clusters.dependent_rows import DEPENDENT, says_whose
-from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
 from macekit.decoding import unnamed_columns as spare
 from macekit.decoding.body import DecodedBody
-from tests.app.http.asked import TABLES
+from macekit.questions.counts import work
+from macekit.sources import reading
+from tests.app.http.asked import TABLES, ok, post
+from tests.app.running import Running
 from tests.cases import each_case
 from tests.macekit.decoding import support
+from tests.macekit.decoding.support import form
 
 FORMATS = [CSV, NDJSON, ARROW, PARQUET, NPZ]
 
@@ -163,3 +178,139 @@ def test_lists_have_no_spare_columns() -> None:
     body = b'{"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 8]}'
 
     assert support.read(body).cautions == ()
+
+
+# --- every door that reads rows ---
+
+SUFFIXES = {"csv": CSV, "jsonl": NDJSON, "parquet": PARQUET, "arrow": ARROW, "npz": NPZ}
+FORM = "multipart/form-data; boundary=xYz"
+LIMIT = 0.5
+Doors = dict[str, Callable[[], Any]]
+
+
+def in_the_shell(folder: Path, *files: object) -> Any:
+    out = folder / "answer.json"
+    main(["gate", *map(str, files), "--max-advantage", str(LIMIT), "-o", str(out), "--overwrite"])
+    return json.loads(out.read_text())
+
+
+def put(table: pa.Table, folder: Path) -> dict[str, Path]:
+    """The table in a file of each format, and in parts whose columns stand in another order."""
+    files = {suffix: folder / f"all.{suffix}" for suffix in SUFFIXES}
+    for suffix, path in files.items():
+        path.write_bytes(TABLES[SUFFIXES[suffix]](table))
+    columns = {name: np.array(table[name].to_pylist()) for name in table.column_names}
+    np.save(
+        folder / "all.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray)
+    )
+    (folder / "parts").mkdir()
+    half = table.num_rows // 2
+    for name, part in {
+        "a": table[:half],
+        "b": table[half:].select(["patient_id", "member", "score"]),
+    }.items():
+        (folder / "parts" / f"{name}.parquet").write_bytes(TABLES[PARQUET](part))
+    return {**files, "npy": folder / "all.npy"}
+
+
+def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
+    """The same rows by every door that reads rows, or counts of them."""
+    files, there = put(table, folder), macekit.Mace(f"http://127.0.0.1:{service.port}")
+    shared = service.folder / "data" / folder.name
+    shutil.copytree(folder, shared)
+    sides = {
+        name: table.filter(pc.equal(table["member"], name == "members")) for name in ("members", "nonmembers")
+    }
+    apart = {name: side.select(["score", "patient_id"]) for name, side in sides.items()}
+    counted = macekit.counts(table)
+    counted.to_json(folder / "counts.json")
+    parts, pattern, counts = folder / "parts", f"{folder}/parts/*.parquet", folder / "counts.json"
+
+    def here(given: object) -> Callable[[], Any]:
+        return lambda: macekit.gate(given, max_advantage=LIMIT).answer
+
+    def posted(body: bytes, media_type: str, query: str = "") -> Callable[[], Any]:
+        return lambda: ok(post(service, f"/v1/gate?max_advantage={LIMIT}{query}", body, media_type))
+
+    def of_sides(suffix: str) -> Doors:
+        data = {name: TABLES[SUFFIXES[suffix]](side) for name, side in apart.items()}
+        paths = [folder / f"{name}.{suffix}" for name in data]
+        for path, content in zip(paths, data.values(), strict=True):
+            path.write_bytes(content)
+        options = [each for path in paths for each in (f"--{path.stem}", path)]
+        return {
+            f"sides, form, {suffix}": posted(
+                form(*((n, f"{n}.{suffix}", each) for n, each in data.items())), FORM
+            ),
+            f"sides, shell, {suffix}": lambda: in_the_shell(folder, *options, "--score", "score"),
+        }
+
+    found: Doors = {
+        "frame": here(table.to_pandas()),
+        "lazy": here(pl.from_arrow(table).lazy()),  # type: ignore[union-attr]
+        "lazy files": here(pl.scan_parquet(files["parquet"])),
+        "batches": here(table.to_batches(max_chunksize=90)),
+        "iterator": here(iter(table.to_batches(max_chunksize=90))),
+        "reader": here(table.to_reader(max_chunksize=90)),
+        "dataset": here(pads.dataset(files["parquet"])),
+        "relation": here(duckdb.from_arrow(table)),
+        "folder": here(parts),
+        "pattern": here(pattern),
+        "paths": here([parts / "a.parquet", parts / "b.parquet"]),
+        "folder, shell": lambda: in_the_shell(folder, parts),
+        "pattern, shell": lambda: in_the_shell(folder, pattern),
+        "frame, there": lambda: there.gate(table.to_pandas(), max_advantage=LIMIT).answer,
+        "folder, there": lambda: there.gate(parts, max_advantage=LIMIT).answer,
+        "counts, there": lambda: there.gate(counts=counted, max_advantage=LIMIT).answer,
+        "counts in a file, there": lambda: there.gate(counts, max_advantage=LIMIT).answer,
+        "folder, http": posted(b"", JSON, f"&data={folder.name}/parts"),
+        "counts": lambda: macekit.gate(counts=counted, max_advantage=LIMIT).answer,
+        "counts merged": lambda: (
+            macekit.gate(counts=macekit.counts(shards=[counted]), max_advantage=LIMIT).answer
+        ),
+        "counts in a file": here(counts),
+        "counts in files": here([counts]),
+        "counts, shell": lambda: in_the_shell(folder, counts),
+        "counts, http": lambda: ok(
+            post(service, f"/v1/gate?max_advantage={LIMIT}", counts.read_bytes(), JSON)
+        ),
+    }
+    for suffix, path in files.items():
+        media_type = {**SUFFIXES, "npy": NPY}[suffix]
+        found |= {
+            f"file, {suffix}": here(path),
+            f"file, shell, {suffix}": partial(in_the_shell, folder, path),
+            f"file, http, {suffix}": posted(path.read_bytes(), media_type),
+            f"form, {suffix}": posted(form(("scores", path.name, path.read_bytes())), FORM),
+            f"counted there, {suffix}": lambda path=path: (
+                macekit.gate(counts=there.counts(path), max_advantage=LIMIT).answer
+            ),
+        }
+        found |= of_sides(suffix) if suffix in ("csv", "jsonl", "parquet", "arrow", "npz") else {}
+        found |= {f"blocks, {suffix}": here([path])} if suffix != "npz" else {}
+    return found
+
+
+@pytest.mark.slow
+@each_case(
+    "size, text, alike",
+    [("held", False, 0.5), ("counted", True, 0.5), ("held", True, 0.0), ("counted", False, 0.0)],
+)
+def test_every_door_says_the_same_of_the_same_rows(
+    size: str, text: bool, alike: float, tmp_path: Path, service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns: dict[str, Any] = people(alike, rows=20)
+    if text:
+        columns["patient_id"] = np.array([f"p{label}" for label in columns["patient_id"]])
+    wanted = [each.message for each in read(columns).cautions]
+    folder = tmp_path / f"{size}-{alike}-{text}"
+    folder.mkdir()
+
+    with monkeypatch.context() as patched:
+        for place in (reading, run, work) if size == "counted" else ():
+            patched.setattr(place, "LARGE", 0)
+        for door, ask in doors(pa.table(columns), folder, service).items():
+            answer = ask()
+
+            said = [each["message"] for each in answer["warnings"] if each["code"] == DEPENDENT]
+            assert (said, answer["decision"]) == (wanted, "not applicable" if wanted else "pass"), door
