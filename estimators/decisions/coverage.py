@@ -13,6 +13,11 @@ RECORDS = (
     "more."
 )
 
+NOT_SHOWN = (
+    "Counts do not show all rows that repeat or stand on both sides, nor sides written with unlike digits."
+)
+"""What is looked for in records and cannot be in a grid's counts that came."""
+
 LEAST = 2
 """Changes of guess along a score that upper ends cover, wherever they lie, if nothing else is asked."""
 
@@ -57,9 +62,10 @@ def as_counted(fine: Counts | None) -> tuple[str, ...]:
     There are no such counts of rows in clusters: None.
     """
     cells = _cells_counted(fine)
-    return (
-        () if fine is None or cells is None else (_as_counted("score as it was", cells, cells, fine.fullest),)
-    )
+    if fine is None or cells is None:
+        return ()
+    counted = _as_counted("score as it was", cells, cells, fine.fullest)
+    return (counted, NOT_SHOWN) if fine.signs is None and fine.cells.kind == "grid" else (counted,)
 
 
 def _as_counted(what: str, cells: int, most: int, fullest: float) -> str:
@@ -111,9 +117,10 @@ class Reach:
         counted = _cells_counted(result.fine)
         cells = None if counted is None else (counted, counted)
         fullest = 0.0 if counted is None or result.fine is None else result.fine.fullest
+        others = as_counted(result.fine)[1:]
         if result.reads_every_cell:
-            return cls(changes, None, (result.resolution, result.resolution), cells, fullest, own)
-        return cls(changes, LEAST if changes is None else changes, None, cells, fullest, own)
+            return cls(changes, None, (result.resolution, result.resolution), cells, fullest, own, others)
+        return cls(changes, LEAST if changes is None else changes, None, cells, fullest, own, others)
 
     @classmethod
     def together(cls, parts: Iterable[Self]) -> Self:

@@ -8,6 +8,7 @@ would have on records (docs/methods.md, section 1).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,10 +34,11 @@ from estimators.sample.cells import (
     cells_from_dict,
     places,
 )
-from estimators.sample.doubts import of_grid, of_values
+from estimators.sample.doubts import of_cells, of_grid, of_sample, together
 from estimators.sample.frequent import Frequent
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
+from estimators.sample.score_sample import ScoreSample
 from estimators.sample.splits import splitter
 from estimators.statement import Caution
 
@@ -67,6 +69,7 @@ class Counts:
         doubts: Signs that the scores they were counted from are not what they are taken for, such as repeated rows.
         unseen: Of scores that were counted here, the largest share of a side in a cell that may hold several values;
             None of counts that came.
+        signs: Those of the doubts that single scores showed, where they were counted; None if none was looked at.
 
     Example:
         >>> from estimators import Counts
@@ -84,6 +87,7 @@ class Counts:
     n_nonmembers: int = field(init=False)
     doubts: tuple[Caution, ...] = field(default=(), init=False)
     unseen: float | None = field(default=None, init=False)
+    signs: tuple[Caution, ...] | None = field(default=None, init=False)
     merges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -119,7 +123,7 @@ class Counts:
                 at = int(unlike.min(axis=0).argmin())
                 message = f"cells of kind 'grid': a frequent score has more records than its cell {at}"
                 raise InvalidCounts(message, field="cells")
-            odd = of_values(self.members, self.nonmembers, ordered=True)
+            odd = of_cells(self.members, self.nonmembers)
             object.__setattr__(self, "doubts", (*odd, *of_grid(sides, unlike)))
 
     @classmethod
@@ -130,6 +134,7 @@ class Counts:
         cells: Cells,
         doubts: tuple[Caution, ...] = (),
         unseen: float | None = None,
+        signs: tuple[Caution, ...] | None = (),
     ) -> Counts:
         """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check.
 
@@ -139,6 +144,7 @@ class Counts:
             cells: What each cell is.
             doubts: What is odd about the scores that were counted.
             unseen: The largest share of a side in a cell that may hold several values; None if it is not known.
+            signs: Those of the doubts that single scores showed; None if no score was looked at.
         """
         counts = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
@@ -147,6 +153,28 @@ class Counts:
         object.__setattr__(counts, "cells", cells)
         object.__setattr__(counts, "doubts", doubts)
         object.__setattr__(counts, "unseen", unseen)
+        object.__setattr__(counts, "signs", signs)
+        return counts
+
+    def showing(self, sample: ScoreSample) -> Counts:
+        """The same with the doubts that a few of the scores show.
+
+        Args:
+            sample: Scores of the records that are counted here.
+        """
+        return self.doubted(of_sample(sample, min(self.n_members, self.n_nonmembers)))
+
+    def doubted(self, signs: tuple[Caution, ...] | None) -> Counts:
+        """The same with other doubts beside those of the cells.
+
+        Args:
+            signs: Doubts that single scores showed; None if no score was looked at.
+        """
+        if signs is None:
+            return self
+        counts = copy(self)
+        object.__setattr__(counts, "signs", signs)
+        object.__setattr__(counts, "doubts", together(signs, self.doubts))
         return counts
 
     @property
@@ -387,8 +415,8 @@ class Counts:
         keep = np.flatnonzero(self.pooled)
         if len(keep) == self.size or self.cells.kind == "boxes":
             return self
-        cells = self.cells.select(keep)
-        return Counts.trusted(self.members[keep], self.nonmembers[keep], cells, self.doubts, self.unseen)
+        cells, sides = self.cells.select(keep), (self.members[keep], self.nonmembers[keep])
+        return Counts.trusted(*sides, cells, self.doubts, self.unseen, self.signs)
 
     def require_shared_cells(self) -> Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""

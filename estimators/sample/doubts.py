@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct, lengths
+from estimators.sample.common_records import differ_too_little, in_common
 from estimators.sample.frequent import CROWD, RARE, is_crowded
+from estimators.sample.score_sample import ScoreSample
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -35,6 +37,9 @@ ALL_EQUAL = (Caution(CONSTANT, EQUAL),)
 
 SURE = 14.0
 """Minus the logarithm of how unlikely by chance a sign must be: less than one in a million."""
+
+NEARLY_HALF = 0.95
+"""The part of a half of a side from which records are taken for a half of it where their number is an estimate."""
 
 FEWER = 4.0
 """Repeated values that lie on both sides are that many times fewer than their neighbours would make it."""
@@ -59,6 +64,9 @@ MOST_DIGITS = 10
 
 ALIKE = 16
 """Values that follow each other and are taken to be alike: digits of members and nonmembers are compared among them."""
+
+OF_ONE_SIZE = 16
+"""Sides of which the larger has so many times the records of the smaller at most are of about the same size."""
 
 FAR = 4.0
 """Deviations from which a number of records is worth its exact probability."""
@@ -99,52 +107,115 @@ def of_values(
     if not pooled.size or int(pooled.max()) < 2:
         return ()
     on_both = _on_both(members, nonmembers, pooled)
-    if len(pooled) >= VALUES and np.array_equal(members, nonmembers):  # so many halves by chance: never
-        on_both = int(members.sum())
-    to_spare = _to_spare(members, nonmembers, pooled, ordered)
-    cautions = []
-    if any(to_spare):
-        sides = " and ".join(
-            f"{_number(extra, scale)} of the {name} scores"
-            for extra, name in zip(to_spare, ("member", "nonmember"), strict=True)
-            if extra
-        )
-        message = (
-            f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
-            "once, the interval is narrower than it may be: give each record once, or say as cluster whose it is"
-        )
-        cautions.append(Caution(REPEATED, message))
-    if on_both:
-        least = min(int(members.sum()), int(nonmembers.sum())) if smaller is None else smaller
-        message = (
-            f"{_number(on_both, scale)} scores stand on both sides, far more than chance makes; if they are "
-            "the same records, they hide a leak: leave them out of both sides"
-        )
-        cautions.append(Caution(SAME if 2.0 * scale * on_both >= least else SHARED, message))
-    return tuple(cautions)
+    least = min(int(members.sum()), int(nonmembers.sum())) if smaller is None else smaller
+    spare = [
+        f"{_number(extra, scale)} of the" if extra else ""
+        for extra in _to_spare(members, nonmembers, pooled, ordered)
+    ]
+    shared = _shared(_number(on_both, scale), _are_half(scale * on_both, least, scale)) if on_both else ()
+    return (*_repeated(*spare), *shared)
+
+
+def of_cells(members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:
+    """The same of cells in order that may hold several values each, of which numbers can only be estimated.
+
+    Args:
+        members: Member records in each cell.
+        nonmembers: Nonmember records in each cell.
+    """
+    pooled = members + nonmembers
+    if np.count_nonzero(pooled) == 1 and members.any() and nonmembers.any():
+        return ALL_EQUAL
+    if not pooled.size or int(pooled.max()) < 2:
+        return ()
+    spare = ["many" if extra else "" for extra in _to_spare(members, nonmembers, pooled, ordered=True)]
+    of_pairs = _on_both(members, nonmembers, pooled)
+    least = min(int(members.sum()), int(nonmembers.sum()))
+    if of_pairs == least:
+        return (*_repeated(*spare), *_shared(str(least), same=True))
+    if not of_pairs and differ_too_little(members, nonmembers) < SURE:
+        return _repeated(*spare)
+    records = min(max(in_common(members, nonmembers), 1.0), float(least))
+    return (*_repeated(*spare), *_shared(_number(1, records), _are_half(records, least, records)))
+
+
+def together(of_scores: tuple[Caution, ...], of_cells: tuple[Caution, ...]) -> tuple[Caution, ...]:
+    """What single scores show and what their cells show, each said once: of shared records the worse, else the former.
+
+    Args:
+        of_scores: What a few of the scores show.
+        of_cells: What all cells show.
+    """
+    codes, worse = {each.code for each in of_scores}, {each.code for each in of_cells}
+    if SHARED in codes and SAME in worse:
+        of_scores = tuple(each for each in of_scores if each.code != SHARED)
+    elif codes & {SHARED, SAME}:
+        codes |= {SHARED, SAME}
+    return (*of_scores, *(each for each in of_cells if each.code not in codes))
+
+
+def _repeated(of_members: str, of_nonmembers: str) -> tuple[Caution, ...]:
+    """That so many scores of a side, or of either, repeat another one of it; none where no words are given."""
+    sides = " and ".join(
+        f"{many} {name} scores"
+        for many, name in ((of_members, "member"), (of_nonmembers, "nonmember"))
+        if many
+    )
+    message = (
+        f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
+        "once, the interval is narrower than it may be: give each record once, or say as cluster whose it is"
+    )
+    return (Caution(REPEATED, message),) if sides else ()
+
+
+def _are_half(records: float, side: int, scale: float) -> bool:
+    return 2.0 * records >= (side if scale == 1.0 else NEARLY_HALF * side)
+
+
+def _shared(number: str, same: bool) -> tuple[Caution, ...]:
+    """That so many scores stand on both sides; ``same`` if they are half of a side."""
+    message = (
+        f"{number} scores stand on both sides, far more than chance makes; if they are "
+        "the same records, they hide a leak: leave them out of both sides"
+    )
+    return (Caution(SAME if same else SHARED, message),)
 
 
 def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
-    """The same of so many scores that they are not all sorted, by a random part of either side.
+    """The same of scores that may be too many to be sorted: of those, the same few of either side.
 
-    A part keeps a pair with the square of its share, so it is taken such that some 100 are left where every row stands
-    there twice. In which sides a pair lies is not changed by drawing.
+    Of sides of very different size a random part of the larger is looked at, or of either: a part keeps a pair with the
+    square of its share, so it is taken such that some 100 are left where every row stands there twice. In which sides a
+    pair lies is not changed by drawing.
     """
+    few, many = sorted((len(a), len(b)))
+    if many > ALL and a[0] == b[0] and all(bool((side == a[0]).all()) for side in (a, b)):
+        return ALL_EQUAL
+    if ALL < many <= OF_ONE_SIZE * few:
+        return _of_equal(ScoreSample.of(a, b), few)
     rng = np.random.default_rng(0)
     parts = [side[_draws(len(side), rng)] for side in (a, b)]
-    pooled = np.concatenate(parts)
-    order = pooled.argsort()
-    ordered = pooled[order]
-    new = np.append(True, ordered[1:] != ordered[:-1])
-    if int(new.sum()) == len(pooled):
-        return ()
-    starts = np.flatnonzero(new)
-    if len(starts) == 1:
-        return ALL_EQUAL if all((side == pooled[0]).all() for side in (a, b)) else ()
-    members = np.add.reduceat(order < len(parts[0]), starts, dtype=np.int64)
-    records = lengths(starts, len(pooled))
     scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))
-    return of_values(members, records - members, True, scale, min(len(a), len(b)))
+    odd = of_values(*ScoreSample(0, (parts[0], parts[1])).table(), True, scale, few)
+    return tuple(each for each in odd if each.code != CONSTANT or many <= ALL)
+
+
+def of_sample(sample: ScoreSample, smaller: int) -> tuple[Caution, ...]:
+    """What is odd about scores of which a few are at hand, the same ones of either side: equal ones and their digits.
+
+    Args:
+        sample: These scores.
+        smaller: Records of the smaller side.
+    """
+    members, nonmembers = sample.in_order()
+    if not len(members) or not len(nonmembers):
+        return ()
+    return (*of_precision(members, nonmembers), *_of_equal(sample, smaller))
+
+
+def _of_equal(sample: ScoreSample, smaller: int) -> tuple[Caution, ...]:
+    odd = of_values(*sample.table(), True, 2.0**sample.zeros, smaller)
+    return tuple(each for each in odd if each.code != CONSTANT)  # there may be others
 
 
 def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Caution, ...]:
@@ -158,7 +229,8 @@ def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Ca
     Example:
         >>> import numpy as np
         >>> from estimators.sample.doubts import of_grid
-        >>> [caution.code for caution in of_grid(sides := np.array([[499, 1], [500, 0]]), sides)]
+        >>> sides = np.array([[499, 1], [500, 0]])
+        >>> [caution.code for caution in of_grid(sides, sides)]
         ['crowded_cell']
     """
     crowds, totals = np.flatnonzero(is_crowded(sides, unlike, share)), sides.sum(axis=1)
@@ -181,11 +253,7 @@ def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Ca
 
 def signs_of_two(a: Floats, b: Floats) -> frozenset[str]:
     """The codes of what is odd about equal scores of two tables of numbers."""
-    if max(len(a), len(b)) > ALL:
-        return frozenset(odd.code for odd in of_many(a, b))
-    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    first, second = (np.bincount(each, minlength=len(values)) for each in (place[: len(a)], place[len(a) :]))
-    return frozenset(odd.code for odd in of_values(first, second, ordered=True))
+    return frozenset(odd.code for odd in of_many(a, b))
 
 
 def share_records(a: Floats, b: Floats) -> bool:

@@ -23,6 +23,8 @@ from estimators.sample.octaves import (
     octave_numbers,
 )
 from estimators.sample.parts import Part
+from estimators.sample.score_sample import NONE as NO_SCORES
+from estimators.sample.score_sample import ScoreSample
 
 SIDES = ("member", "nonmember")
 
@@ -47,6 +49,7 @@ class GrowingGrid:
         scratch: Room for a piece.
         near: The records near 0, and those near 1, once more, in the cells of octaves.
         frequent: Scores that many records have.
+        sample: A few scores of either side, the same ones.
     """
 
     exponent: int
@@ -55,6 +58,7 @@ class GrowingGrid:
     scratch: Floats
     near: tuple[OctaveCounts, OctaveCounts]
     frequent: Frequent = NONE
+    sample: ScoreSample = NO_SCORES
 
     @classmethod
     def none(cls) -> GrowingGrid:
@@ -69,7 +73,10 @@ class GrowingGrid:
         members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
         zero, one = (_near(grid.exponent, anchor, values, np.stack(columns)) for anchor in ANCHORS)
         frequent = Frequent.of_values(values, columns[0], columns[1])
-        return replace(grid, columns=(members, nonmembers), near=(zero, one), frequent=frequent)
+        sample = ScoreSample.of_values(values, columns)
+        return replace(
+            grid, columns=(members, nonmembers), near=(zero, one), frequent=frequent, sample=sample
+        )
 
     def plus(self, side: int, scores: Floats, start: int) -> GrowingGrid:
         """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
@@ -90,7 +97,8 @@ class GrowingGrid:
             zero, one = (
                 own if new is None else own.plus(new) for own, new in zip(grid.near, near, strict=True)
             )
-            grid = replace(grid, columns=columns, near=(zero, one), frequent=frequent)
+            sample = grid.sample.after(side, piece, grid.scratch)
+            grid = replace(grid, columns=columns, near=(zero, one), frequent=frequent, sample=sample)
         return grid
 
     def _near_in(self, anchor: int, side: int, piece: Floats, column: Floats) -> OctaveCounts | None:
@@ -141,6 +149,7 @@ class GrowingGrid:
             self.scratch,
             self._near_at(exponent),
             self.frequent,
+            self.sample,
         )
 
     def _near_at(self, exponent: int) -> tuple[OctaveCounts, OctaveCounts]:
@@ -177,7 +186,7 @@ class GrowingGrid:
         part = self.part()
         grid = replace(part.grid, frequent=part.frequent)
         grid = grid.with_crowds_only(np.stack([part.members, part.nonmembers]))
-        return Counts(part.members, part.nonmembers, grid)
+        return Counts(part.members, part.nonmembers, grid).showing(self.sample)
 
     def part(self) -> Part:
         """The same as a part."""
@@ -196,7 +205,8 @@ class GrowingGrid:
         tables.append(np.stack([column[after] for column in self.columns]))
         members, nonmembers = np.concatenate(tables, axis=1).astype(np.int64)
         frequent = self.frequent.enough(np.array([members.sum(), nonmembers.sum()]))
-        return Part("grid", np.concatenate(keys), members, nonmembers, frequent, np.concatenate(steps))
+        steps_of_all = np.concatenate(steps)
+        return Part("grid", np.concatenate(keys), members, nonmembers, frequent, steps_of_all, self.sample)
 
 
 def _near(exponent: int, anchor: int, values: Floats, records: Integers) -> OctaveCounts:

@@ -19,6 +19,7 @@ from estimators.sample.doubts import of_labels, of_values
 from estimators.sample.frequent import NONE, Frequent
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
+from estimators.sample.score_sample import ScoreSample
 from estimators.sample.scores import MIN_RECORDS, require_enough
 
 PartKind = Literal["grid", "integers", "text"]
@@ -39,6 +40,7 @@ class Part:
         members: Member records in each cell.
         nonmembers: Nonmember records in each cell.
         frequent: Of a grid: scores that many records have.
+        sample: Of a grid: a few scores of either side, the same ones; None where no score was seen.
     """
 
     kind: PartKind
@@ -47,6 +49,7 @@ class Part:
     nonmembers: Integers
     frequent: Frequent = NONE
     exponents: Integers | int = 0
+    sample: ScoreSample | None = None
 
     @property
     def grid(self) -> Grid:
@@ -58,9 +61,9 @@ class Part:
     def of_values(cls, values: Floats, members: Integers, nonmembers: Integers) -> "Part":
         """So many records of each value, in the cells of the finest grid that holds all of them."""
         exponents, keys = cells_at(values, finest_exponent(float(values.min()), float(values.max())))
-        return cls(
-            "grid", keys, members, nonmembers, Frequent.of_values(values, members, nonmembers), exponents
-        )
+        frequent = Frequent.of_values(values, members, nonmembers)
+        sample = ScoreSample.of_values(values, (members, nonmembers))
+        return cls("grid", keys, members, nonmembers, frequent, exponents, sample)
 
     @classmethod
     def of_grid(cls, counts: Counts) -> "Part | None":
@@ -259,4 +262,6 @@ def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     counts = Counts.of_grids(several, frequent.enough(totals))
     assert isinstance(counts.cells, Grid)
     grid = counts.cells.with_crowds_only(np.stack([counts.members, counts.nonmembers]))
-    return Counts.trusted(counts.members, counts.nonmembers, grid, counts.doubts)
+    counts = Counts.trusted(counts.members, counts.nonmembers, grid, counts.doubts, signs=None)
+    samples = [part.sample for part in parts if part.sample is not None]
+    return counts.showing(ScoreSample.together(samples)) if len(samples) == len(parts) else counts

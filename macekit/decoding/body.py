@@ -21,11 +21,15 @@ Column = NDArray[np.generic] | list[object]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One query's scores of both sides, or its counts as ``Counts.from_dict`` takes them."""
+    """One query's scores of both sides, or its counts as ``Counts.from_dict`` takes them.
+
+    ``signs`` are doubts that single scores showed where they were counted; None of counts that came.
+    """
 
     members: Column | None = None
     nonmembers: Column | None = None
     counts: dict[str, object] | None = None
+    signs: tuple[Caution, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
         if sample.members is not None or sample.nonmembers is not None:
             detail = f"{where}counts: were sent together with scores; send one or the other"
             raise Problem("bad-option", detail, field="counts")
-        return counts_of(sample.counts, where)
+        return counts_of(sample.counts, where).doubted(sample.signs)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
             ("members", "the model was trained on")

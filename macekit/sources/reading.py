@@ -14,7 +14,7 @@ from estimators import MaceError
 from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
-from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
+from estimators.sample.parts import Part, counts_of_groups, counts_of_parts, tables_of_groups
 from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
 from macekit.call import Call
@@ -214,7 +214,7 @@ def of_counts(
     columns: tuple[ColumnRead, ...],
 ) -> DecodedBody:
     """Counts of each query as what a question is asked of, with the options that are left to it."""
-    samples = {query: Sample(counts=each.to_dict()) for query, each in counts.items()}
+    samples = {query: Sample(counts=each.to_dict(), signs=each.signs) for query, each in counts.items()}
     by_value = [each for each in counts.values() if each.cells.kind != "grid"]  # a grid says it of itself
     cautions = tuple(dict.fromkeys(odd for each in by_value for odd in each.doubts))
     return DecodedBody(samples, options, textual, columns=columns, cautions=cautions)
@@ -224,7 +224,10 @@ def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> d
     """The same, with crowded cells of a grid cut again."""
     grids = {query: NestedGrid.of([part]) for query, each in counts.items() if (part := Part.of_grid(each))}
     cut = _cut_again(grids, source, call)
-    return {query: cut[query].counts() if query in cut else each for query, each in counts.items()}
+    return {
+        query: cut[query].counts().doubted(each.signs) if query in cut else each
+        for query, each in counts.items()
+    }
 
 
 def _cut_again(
@@ -299,10 +302,11 @@ def with_groups(
         counts, tables = tables_of_groups(parts)
         members, nonmembers = zip(*tables.values(), strict=True)
     else:
-        counts, (members, nonmembers) = cut.counts(), cut.tables
+        signs = counts_of_parts([part for group in parts.values() for part in group]).signs
+        counts, (members, nonmembers) = cut.counts().doubted(signs), cut.tables
     cautions = () if counts.cells.kind == "grid" else counts.doubts  # a grid says them of itself
     groups = GroupTable.of(counts, np.array([*parts]), members, nonmembers).to_list()
-    sample = Sample(counts={**counts.to_dict(), "by_group": groups})
+    sample = Sample(counts={**counts.to_dict(), "by_group": groups}, signs=counts.signs)
     return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)
 
 

@@ -69,7 +69,7 @@ class VectorCounts:
         estimator = left.get("estimator")
         if self.counts.cells.kind == Boxes.kind and isinstance(estimator, Mapping):  # so many boxes were cut
             left["estimator"] = {name: value for name, value in estimator.items() if name != "bins"}
-        sample = Sample(counts=self.counts.to_dict())
+        sample = Sample(counts=self.counts.to_dict(), signs=())
         return DecodedBody({"": sample}, left, textual, columns=self.columns, cautions=self.cautions)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import combinations
-from math import log
+from math import comb, log
 from unittest.mock import patch
 
 import numpy as np
@@ -23,8 +23,11 @@ from estimators.adversary.learned import logistic
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxEpsilon
 from estimators.metric.presets import preset
+from estimators.sample.common_records import FOURTH_MOMENT, differ_too_little
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision
+from estimators.sample.score_sample import ScoreSample
+from estimators.sample.stream import CountStream
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -126,7 +129,7 @@ def test_how_many_repeat_is_said_and_so_are_the_same_counts_of_many_values_on_bo
     assert codes(rounded, rounded) == ["sides_share_records"]
 
 
-@each_case("n, both", [(300, 300), (1000, 25), (100_000, 90_000)])
+@each_case("n, both", [(300, 300), (1000, 25), (100_000, 55_000), (100_000, 90_000)])
 def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
@@ -138,6 +141,106 @@ def test_records_on_both_sides(n, both) -> None:
         assert said.message.startswith(f"{both} scores stand on both sides")
     else:
         assert said.message.startswith("about ")
+
+
+def blockwise(a: Floats, b: Floats) -> Counts:
+    return CountStream.on_grid().plus(a, b).counts()
+
+
+def written_down(counts: Counts) -> Counts:
+    """As they are read in another place, which no score came to."""
+    return Counts.from_dict(counts.to_dict())
+
+
+@each_case("decimals", [20, 3])
+@each_case(
+    "n, n_nonmembers, both",
+    [
+        (1000, 1000, 300),
+        (1000, 1000, 550),
+        (3000, 3000, 1800),
+        (20_000, 20_000, 19_000),
+        (300_000, 300_000, 180_000),
+        (3000, 20_000, 3000),
+    ],
+)
+def test_records_on_both_sides_are_seen_where_only_cells_are_left(n, n_nonmembers, both, decimals) -> None:
+    """Whoever has the scores while they are counted knows of equal ones; of rounded ones only the cells tell."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(np.where(np.arange(n) < both, 0, 0.9), 1), rng.normal(size=n_nonmembers)
+    b[:both] = a[:both]
+    there = blockwise(np.round(a, decimals), np.round(b, decimals))
+
+    for counts in (there, written_down(there)):
+        (said,) = counts.doubts
+        about = float(said.message.removeprefix("about ").split()[0])
+        assert said.code == ("sides_share_records" if 2 * both >= min(n, n_nonmembers) else "shared_scores")
+        assert about == pytest.approx(both, rel=0.2 if decimals == 3 or n < n_nonmembers else 0.06)
+
+
+@each_case("name", ["normal", "two decimals", "confidence of 32 bits", "loss", "an atom", "steps of a tree"])
+@each_case("n, n_nonmembers", [(300, 9000), (30_000, 30_000)])
+def test_cells_of_honest_scores_are_not_doubted(name, n, n_nonmembers) -> None:
+    for leak in (0, 1):
+        rng = np.random.default_rng(19)
+        counts = blockwise(HONEST[name](rng, leak, n), HONEST[name](rng, 0, n_nonmembers))
+
+        assert counts.doubts == written_down(counts).doubts == ()
+
+
+def test_cells_of_independent_records_differ_as_little_as_seldom_as_is_said() -> None:
+    """The law by which cells are compared: no other one has draws as near to a half of the members of both."""
+    for records in range(2, 30):
+        for members in range(1, 2 * records):
+            first = np.arange(max(0, members - records), min(members, records) + 1)
+            ways = np.array([float(comb(records, k) * comb(records, members - k)) for k in first.tolist()])
+            square = (first - members / 2.0) ** 2
+            expected = members * (2 * records - members) / (4.0 * (2 * records - 1))
+            means = [
+                float((ways * odds**first * square).sum() / (ways * odds**first).sum())
+                for odds in (1.0, 1.5, 4.0)
+            ]
+            fourth = float((ways * square**2).sum() / ways.sum())
+
+            assert means[0] == pytest.approx(expected)
+            assert means == sorted(means)
+            assert fourth <= FOURTH_MOMENT * expected**2 * (1.0 + 1e-9)
+    rng, often = np.random.default_rng(20), 0
+    for _ in range(300):
+        share = rng.random(400)  # another one in each cell
+        pooled = rng.poisson(rng.choice([2, 5, 40], 400)) + 1
+        members = rng.binomial(pooled, np.where(rng.random() < 0.5, 0.5, share))
+        often += differ_too_little(members, pooled - members) > 3.0
+    assert often <= most_misses(300, float(np.exp(-3.0)))
+
+
+def test_which_scores_are_sampled_hangs_on_no_block(rng) -> None:
+    a, b = rng.normal(size=30_000), np.append(np.zeros(9000), rng.normal(size=11_000).astype(np.float32))
+    whole = ScoreSample.of_values(*_by_value(a, b))
+    stream, several = CountStream.on_grid(), []
+    for rows in np.array_split(np.arange(30_000), 7):
+        stream = stream.plus(a[rows], b[rows[rows < 20_000]])
+        several.append(CountStream.on_grid().plus(a[rows], b[rows[rows < 20_000]]).part())
+    parts = ScoreSample.together(part.sample for part in several[::-1])
+
+    for each in (parts, stream.part().sample):
+        assert each.zeros == whole.zeros == 4
+        assert [np.sort(side).tolist() for side in each.sides] == [
+            np.sort(side).tolist() for side in whole.sides
+        ]
+
+
+def _by_value(a: Floats, b: Floats) -> tuple[Floats, tuple[NDArray[np.int64], ...]]:
+    values, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+    return values, tuple(np.bincount(own, minlength=len(values)) for own in (at[: len(a)], at[len(a) :]))
+
+
+def test_another_precision_is_seen_where_scores_are_counted_and_not_in_their_counts() -> None:
+    a, b = np.random.default_rng(4).normal(size=(2, 3000))
+    counts = blockwise(a, single(b))
+
+    assert [each.code for each in counts.doubts] == ["sides_differ_in_precision"]
+    assert written_down(counts).doubts == ()
 
 
 def test_rows_of_vectors(rng) -> None:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import macekit
+from estimators.decisions.coverage import NOT_SHOWN
 from macekit.sources import reading
 from tests.macekit.sources.conftest import Give
 
@@ -95,6 +96,24 @@ def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: 
 
     assert there["limits"] == here["limits"]
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
+
+
+@pytest.mark.usefixtures("counted")
+def test_scores_of_a_counted_file_are_doubted_and_counts_that_came_say_what_they_do_not_show(
+    tmp_path: Path,
+) -> None:
+    a, b = np.random.default_rng(4).normal(size=(2, N))
+    short = of(a, b.astype(np.float32).astype(np.float64))
+
+    for asked in ({"max_advantage": 0.15}, {"group": "region", "max_group_advantage": 0.3}):
+        answer = macekit.gate(in_a_file(short, tmp_path), **asked).answer
+        assert answer["undecided_because"] == "sides_differ_in_precision"
+    posted = macekit.gate(counts=macekit.counts(short)["counts"], max_advantage=0.15)
+    assert posted.decision == "pass"
+    assert NOT_SHOWN in posted.covers
+    held = macekit.gate(in_a_file(of(a, b), tmp_path), max_advantage=0.15)
+    assert held.decision == "pass"
+    assert NOT_SHOWN not in held.covers
 
 
 def among(values: list[float]) -> np.ndarray:
