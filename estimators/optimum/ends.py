@@ -237,9 +237,8 @@ def _as_scores_are_read(counts: Counts) -> Counts:
             few = few or (int(labels[-1]) - int(labels[0]) + 1) * OFTEN <= total
         cuts = labels[1:].astype(np.float64)
         if not few and (cuts[1:] > cuts[:-1]).all():
-            return Counts.trusted(
-                counts.members, counts.nonmembers, Intervals(cuts), counts.doubts, unseen=0.0
-            )
+            sides = inside.members, inside.nonmembers
+            return Counts.trusted(*sides, Intervals(cuts), counts.doubts, 0.0, counts.signs)
     return inside if isinstance(cells, Grid) and _has_few_values(inside) else counts
 
 

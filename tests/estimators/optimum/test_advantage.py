@@ -12,6 +12,7 @@ from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRan
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import upper_by_changes
+from estimators.sample.cells import Values
 from estimators.sample.counting import by_category, by_grid, by_rank, finest
 from estimators.statement import at_least, at_most, both_ends
 from tests.cases import each_case
@@ -408,3 +409,13 @@ def test_counts_are_held_against_the_attackers_that_their_scores_are_held_agains
 
     assert of_counts.upper == pytest.approx(of_scores.upper, abs=0.003)
     assert of_counts.upper < 0.35
+
+
+def test_counts_of_many_numbers_may_have_cells_without_a_record() -> None:
+    rng = np.random.default_rng(6)
+    values = np.unique(rng.integers(0, 10**6, 400))
+    sides = [rng.integers(0, 2, len(values)) for _ in range(2)]
+    counts = Counts(*sides, Values(values))
+
+    occupied = advantage(counts.occupied())
+    assert (advantage(counts).lower, advantage(counts).upper) == (occupied.lower, occupied.upper)
