@@ -35,9 +35,8 @@ NO_SKEW = 1e-3  # a gamma law with less is normal
 class Reweighted:
     """Mean, spread and skewness of an accuracy if clusters have random weights and one more, all wrong, is added.
 
-    Were they weights of a Dirichlet law, a quantile would be Gaffke's (2005) limit of a bounded mean, and Clopper and
-    Pearson's where each cluster is right or wrong as a whole. Independent ones vary a little more, which makes up for
-    the gamma law by which the quantile is found.
+    With weights of a Dirichlet law a quantile of it is Gaffke's (2005) limit of a bounded mean, and Clopper and
+    Pearson's where each cluster is right or wrong as a whole. A gamma law has it to a hundredth of the level.
     """
 
     mean: float
@@ -56,7 +55,8 @@ class Reweighted:
             number = min(participants(totals_of(each[side], share[side])) for each in clusters.columns)
             more = number if as_seen else number + 1.0
             rate = dot(share[side], right[side]) / prior * number / max(more, TINY)
-            part = number / max(more, TINY)
+            # the root: weights of a Dirichlet law vary less than independent ones
+            part = number / max(more, TINY) * sqrt(more / (more + 1.0))
             residual[side] = part * share[side] * (right[side] - rate)
             added.append(-part * prior / max(number, TINY) * rate)
             mean += prior * rate
