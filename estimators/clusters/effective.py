@@ -50,7 +50,7 @@ class Reweighted:
         The clusters added, one of either side, are as heavy as others are and wrong as a whole; or there is one that
         is as far off as those that were seen to be, on average by their squares.
         """
-        residual, mean, added = np.empty(clusters.rows), 0.0, []
+        residual, mean, extra = np.empty(clusters.rows), 0.0, []
         for side, prior in clusters.sides:
             number = min(participants(totals_of(each[side], share[side])) for each in clusters.columns)
             more = number if as_seen else number + 1.0
@@ -58,17 +58,17 @@ class Reweighted:
             # the root: weights of a Dirichlet law vary less than independent ones
             part = number / max(more, TINY) * sqrt(more / (more + 1.0))
             residual[side] = part * share[side] * (right[side] - rate)
-            added.append(-part * prior / max(number, TINY) * rate)
+            extra.append(-part * prior / max(number, TINY) * rate)
             mean += prior * rate
         squares = max(moment_between(clusters, residual, 2), dot(residual, residual))
         cubes = -moment_between(clusters, -residual, 3)
         if as_seen:
-            added = [min(cubes / max(squares, TINY), 0.0)]
-            mean += added[0]
+            extra = [min(cubes / max(squares, TINY), 0.0)]
+            mean += extra[0]
         elif clusters.share_sides:
-            added = [sum(added)]
-        squares += sum(each**2 for each in added)
-        cubes += sum(each**3 for each in added)
+            extra = [sum(extra)]
+        squares += sum(each**2 for each in extra)
+        cubes += sum(each**3 for each in extra)
         return cls(mean, sqrt(squares), 2.0 * cubes / max(squares**1.5, TINY))
 
     def lower(self, alpha: float) -> float:
