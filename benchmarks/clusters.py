@@ -28,14 +28,15 @@ class World:
     runs: int = RUNS
 
 
-def memorised(number: int, rows: int, share: float) -> Draw:
-    """People of whom this share of the members are known by all of their rows, and the others by none."""
+def memorised(sizes: list[int], share: float, likeness: float) -> Draw:
+    """People of either side with so many rows, of whose members this share are known by all of their rows."""
 
     def draw(rng: Rng) -> tuple[Floats, Floats, list[Integers]]:
-        of = np.repeat(np.arange(2 * number), rows)
-        score = 0.7 * rng.normal(size=2 * number)[of] + 0.7 * rng.normal(size=len(of))
-        member = of < number
-        known = member & (rng.random(2 * number) < share)[of]
+        people = 2 * len(sizes)
+        of = np.repeat(np.arange(people), sizes * 2)
+        score = np.sqrt(likeness) * rng.normal(size=people)[of] + 0.7 * rng.normal(size=len(of))
+        member = of < len(sizes)
+        known = member & (rng.random(people) < share)[of]
         score[known] += 20.0
         return score[member], score[~member], [of]
 
@@ -87,9 +88,13 @@ def worlds() -> list[World]:
             draw = crossed(records, models, alike, truth, sizes is of_both)
             listed.append(World(f"{name} {records} x {models}, {truth}", draw, truth, runs))
     of_few = (25, 400, 0.12), (30, 200, 0.1), (50, 200, 0.06), (100, 10, 0.1), (100, 100, 0.03)
-    for n, rows, share in of_few:
-        name = f"{2 * n} x {rows}, {share:.0%} known by all rows"
-        listed.append(World(name, memorised(n, rows, share), share, 5 * RUNS))
+    of_many = (42, 100, 0.318), (60, 20, 0.306), (100, 10, 0.15)
+    for n, rows, share in of_few + of_many:
+        few = (n, rows, share) in of_few
+        name = f"{2 * n} x {rows}, {share:.0%} known by all rows" + ", others independent" * (not few)
+        listed.append(World(name, memorised([rows] * n, share, 0.49 * few), share, 5 * RUNS))
+    name = "44 x 300 and 176 x 8, 20% known by all rows, others independent"
+    listed.append(World(name, memorised([300] * 22 + [8] * 88, 0.2, 0.0), 0.2, 5 * RUNS))
     return listed
 
 

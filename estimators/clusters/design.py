@@ -81,6 +81,12 @@ class Clusters:
         """How many clusters each column has."""
         return tuple(int(column.max()) + 1 for column in self.columns)
 
+    @cached_property
+    def crossings(self) -> Integers:
+        """Which pair of labels each row has, of two columns that cross."""
+        both = self.columns[0] * self.numbers[1] + self.columns[1]
+        return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
+
     @property
     def rows(self) -> int:
         """How many rows there are."""

@@ -1,14 +1,16 @@
 """Limits for 40 clusters and more: exact binomial ones, at the number of rows that clusters leave.
 
-The variance of an accuracy between clusters, against that of as many independent rows, is the design effect.
+The variance of an accuracy between clusters, against that of as many independent rows, is the design effect. No limit
+lies within that of clusters reweighted at random, which knows how skew they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import gammaincinv, stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
@@ -26,6 +28,56 @@ HALF_WAY = 0.5
 """From what is usual to certainty: clusters that a rule finds more often are exposed as a whole."""
 
 TINY = 1e-300
+NO_SKEW = 1e-3  # a gamma law with less is normal
+
+
+@dataclass(frozen=True, slots=True)
+class Reweighted:
+    """Mean, spread and skewness of an accuracy if clusters have random weights and one more, all wrong, is added.
+
+    With weights of a Dirichlet law a quantile of it is Gaffke's (2005) limit of a bounded mean, and Clopper and
+    Pearson's where each cluster is right or wrong as a whole. A gamma law has it to a hundredth of the level.
+    """
+
+    mean: float
+    spread: float
+    skewness: float
+
+    @classmethod
+    def of(cls, clusters: Clusters, share: Floats, right: Booleans, as_seen: bool) -> Reweighted:
+        """Of guesses of rows with these shares of the accuracy.
+
+        The clusters added, one of either side, are as heavy as others are and wrong as a whole; or there is one that
+        is as far off as those that were seen to be, on average by their squares.
+        """
+        residual, mean, extra = np.empty(clusters.rows), 0.0, []
+        for side, prior in clusters.sides:
+            number = min(participants(totals_of(each[side], share[side])) for each in clusters.columns)
+            more = number if as_seen else number + 1.0
+            rate = dot(share[side], right[side]) / prior * number / max(more, TINY)
+            # the root: weights of a Dirichlet law vary less than independent ones
+            part = number / max(more, TINY) * sqrt(more / (more + 1.0))
+            residual[side] = part * share[side] * (right[side] - rate)
+            extra.append(-part * prior / max(number, TINY) * rate)
+            mean += prior * rate
+        squares = max(moment_between(clusters, residual, 2), dot(residual, residual))
+        cubes = -moment_between(clusters, -residual, 3)
+        if as_seen:
+            extra = [min(cubes / max(squares, TINY), 0.0)]
+            mean += extra[0]
+        elif clusters.share_sides:
+            extra = [sum(extra)]
+        squares += sum(each**2 for each in extra)
+        cubes += sum(each**3 for each in extra)
+        return cls(mean, sqrt(squares), 2.0 * cubes / max(squares**1.5, TINY))
+
+    def lower(self, alpha: float) -> float:
+        """The quantile of the gamma law that has these moments."""
+        if abs(self.skewness) < NO_SKEW:
+            return self.mean - normal_quantile(alpha) * self.spread
+        shape = 4.0 / self.skewness**2
+        quantile = float(gammaincinv(shape, alpha if self.skewness > 0.0 else 1.0 - alpha))
+        return self.mean + (quantile - shape) * self.skewness / 2.0 * self.spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +92,7 @@ class Accuracy:
     fewest: float
     freedom: float
     design_effect: float
+    reweighted: Reweighted
 
     @classmethod
     def of(
@@ -49,12 +102,13 @@ class Accuracy:
         alike: Floats,
         right: Booleans,
         judged_rows: Booleans | None = None,
+        is_best: bool = False,
     ) -> Accuracy:
         """Of the rows that were judged, by the totals of clusters (for two columns Cameron, Gelbach and Miller 2011).
 
         Where few clusters err, their variance says little: it is then taken to be that which the scores' likeness
         makes, ``alike`` times that of independent rows, and where hardly one does, that of clusters which err as a
-        whole.
+        whole. Of the best rule (``is_best``) the opposite guesses are reweighted, for an upper end.
         """
         rows = np.ones(clusters.rows, dtype=np.bool_) if judged_rows is None else judged_rows
         mass = np.where(rows, weights, 0.0)
@@ -87,7 +141,8 @@ class Accuracy:
         together = (np.sqrt(most).sum() ** 2 if clusters.share_sides else sum(most)) / variance
         fewest = 1.0 / max(together, whole) if len(clusters.columns) == 1 else 0.0
         freedom = max(1.0, min(heavy, 2.0 * err))
-        return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect))
+        reweighted = Reweighted.of(clusters, share, ~right if is_best else right, judged_rows is not None)
+        return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted)
 
     def trials(self, alpha: float) -> float:
         """Guesses at which a limit of this level allows for a variance that was itself estimated."""
@@ -98,7 +153,8 @@ class Accuracy:
     def lower(self, alpha: float) -> float:
         """Lower limit of the advantage."""
         trials = self.trials(alpha)
-        return 2.0 * float(lower_limit(self.value * trials, trials, alpha)) - 1.0
+        by_variance = float(lower_limit(self.value * trials, trials, alpha))
+        return 2.0 * max(0.0, min(by_variance, self.reweighted.lower(alpha))) - 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +163,7 @@ class EffectiveEnds:
 
     unseen: tuple[Accuracy, ...]
     best: tuple[Accuracy, ...]
-    best_rate: float
+    rates: tuple[float, ...]
     whole_clusters: WholeClusters
     finite_sample: bool = False
 
@@ -126,7 +182,7 @@ class EffectiveEnds:
         """Judge the guesses, and find the best rules: on cells that begin at ``cells``, and with so many changes."""
         unseen = accuracies(clusters, weights, alike, guesses)
         gain = gains(clusters, weights, at, fine.size)
-        best, best_rate = [], -1.0
+        best, rates = [], []
         whole_clusters: WholeClusters = ()
         for family, starts, most in classes(fine, cells, changes):
             of_groups = np.add.reduceat(gain, starts)
@@ -134,10 +190,10 @@ class EffectiveEnds:
                 family.fit(of_groups[None, :], clusters.prior > 0.5)[0], lengths(starts, fine.size)
             )
             right = rule[at] == clusters.is_member
-            best.append(Accuracy.of(clusters, weights, alike, right))
-            best_rate = max(best_rate, reach(of_groups, most))
+            best.append(Accuracy.of(clusters, weights, alike, right, is_best=True))
+            rates.append(reach(of_groups, most))
             whole_clusters += whole_clusters_of(clusters, weights, right)
-        return cls(unseen, tuple(best), best_rate, whole_clusters)
+        return cls(unseen, tuple(best), tuple(rates), whole_clusters)
 
     def lower(self, alpha: float) -> float:
         """That of the guesses."""
@@ -145,10 +201,13 @@ class EffectiveEnds:
 
     def upper(self, alpha: float) -> float:
         """At what the class reaches on its own rows, with the fewest guesses that one of its best rules is worth."""
-        trials = min(each.trials(alpha) for each in self.best)
-        hits = min(trials * (1.0 + self.best_rate) / 2.0, trials)
-        by_variance = 2.0 * float(upper_limit(hits, trials, alpha)) - 1.0
-        return max(by_variance, with_unseen(self.best_rate, self.whole_clusters, alpha))
+        trials, rate = min(each.trials(alpha) for each in self.best), max(self.rates)
+        by_variance = 2.0 * float(upper_limit(min(trials * (1.0 + rate) / 2.0, trials), trials, alpha)) - 1.0
+        by_weights = (
+            own + 2.0 * (1.0 - each.value - each.reweighted.lower(alpha))
+            for own, each in zip(self.rates, self.best, strict=True)
+        )
+        return max(by_variance, *by_weights, with_unseen(rate, self.whole_clusters, alpha))
 
 
 WholeClusters = tuple[tuple[float, float], ...]
@@ -227,13 +286,19 @@ def totals_of(column: Integers, values: Floats) -> Floats:
     return np.asarray(np.bincount(column, values), dtype=np.float64)
 
 
+def moment_between(clusters: Clusters, residual: Floats, power: int) -> float:
+    """Sum of a power of clusters' totals; of two columns that cross, no less than that of either."""
+    sums = [float((totals_of(column, residual) ** power).sum()) for column in clusters.columns]
+    if len(sums) > 1:
+        sums.append(sums[0] + sums[1] - float((totals_of(clusters.crossings, residual) ** power).sum()))
+    return max(sums)
+
+
 def variance_between(clusters: Clusters, residual: Floats) -> float:
     """Variance of a sum of what rows add; of two columns that cross, no less than that of either."""
     spreads = [_between(column, residual) for column in clusters.columns]
     if len(spreads) > 1:
-        both = clusters.columns[0] * clusters.numbers[1] + clusters.columns[1]
-        cells = np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
-        spreads.append(spreads[0] + spreads[1] - _between(cells, residual))
+        spreads.append(spreads[0] + spreads[1] - _between(clusters.crossings, residual))
     return max(spreads)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, procedure, shift
 from estimators import (
@@ -516,6 +517,26 @@ def test_few_clusters_leave_room_for_others_that_are_exposed_as_a_whole() -> Non
     area = clustered_auc(scores, person).estimate
     assert area.interval.upper >= area.value + (1.0 - area.value) * unseen
     assert area.interval.lower <= area.value * (1.0 - unseen)
+
+
+@each_case(
+    "people, exposed, prior", [(42, 8, 0.5), (42, 9, 0.1), (60, 11, 0.3), (60, 34, 0.5), (200, 27, 0.5)]
+)
+def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whole(
+    people, exposed, prior
+) -> None:
+    """At the end so few or fewer of these people are exposed with the probability that is stated, and no larger."""
+    scores = Scores.of(np.repeat(np.arange(people) < exposed, 20) * 1.0, np.zeros(20 * people))
+    person, unaware = np.repeat(np.arange(2 * people), 20), abs(2.0 * prior - 1.0)
+    for confidence in (0.9, 0.95, 0.99, 0.999):
+        level = 1.01 * (1.0 - confidence) / 2.0  # to a hundredth of it
+        asked = {"prior": prior, "confidence": confidence, "cluster": person}
+        attack = attack_advantage(scores, ThresholdRule(0.5), **asked)
+        for end in (attack.upper, advantage(scores, **asked).upper):
+            share = (end + 2.0 * prior - 1.0) / (2.0 * prior)
+            assert binom.cdf(exposed, people, share) <= level
+        share = (attack.lower + 2.0 * prior - 1.0) / (2.0 * prior)
+        assert binom.sf(exposed - 1, people, share) <= level or attack.lower < unaware
 
 
 @pytest.mark.slow
