@@ -162,7 +162,7 @@ def release(answer: model.AnswerPath, figures: model.Figures, context: model.Con
             (
                 "in as few digits as either has; of the hold-out "
                 if _coarser(copies)
-                else "as they are; of the hold-out ",
+                else "in every column in use; of the hold-out ",
                 copies["nonmembers"].number("count"),
             ),
         ),
