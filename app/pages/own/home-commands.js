@@ -23,7 +23,7 @@ const commands = (() => {
 
   const path = (name) => (name.startsWith("-") ? `./${name}` : name);
 
-  // A part of a form: curl reads commas and semicolons of a file's name unless it is quoted, and @ and < of a value.
+  // A part of a form: curl reads commas and semicolons of a file's name, and @ and < of a value.
   function upload({ name, file }) {
     const plain = /^[\w./ -]+$/.test(file) ? path(file) : `"${path(file).replace(/[\\"]/g, "\\$&")}"`;
     return `-F ${word(`${name}=@${plain}`)}`;

@@ -1,4 +1,4 @@
-// What a file is, by the table of formats.py, and how much of it tells its columns. Nothing here asks the server.
+// What a file is, by the table of formats.py, and how much of it tells its columns.
 "use strict";
 
 const files = (() => {
@@ -117,7 +117,7 @@ const files = (() => {
     return `${scaled.toFixed(power && scaled < 10 ? 1 : 0)} ${UNITS[power]}`;
   }
 
-  // A name as it can be read: nothing invisible, nothing that turns text around, not too long.
+  // A name as it can be read: nothing invisible, nothing that turns text, not too long.
   const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu;
   function shown(name, most = 60) {
     const letters = Array.from(name.slice(0, 4 * most));

@@ -1,10 +1,10 @@
 // What somebody may have, and how it is asked about.
-// Of each: the operation, its function in Python, its files, the columns that play a part, its options, and which of
-// these an example fills in.
+// Of each: the operation, its function in Python, its files, the columns in use, its options, and what an example
+// fills in.
 "use strict";
 
 const kinds = (() => {
-  // The service's example holds all tables in one: its last column, or its member, says to which a row belongs.
+  // The service's example holds all tables in one: its last column, or its member, says which.
   const byTable = (text) => {
     const [head, ...rows] = text.trim().split("\n").map((line) => line.split(","));
     return (name) => [head, ...rows.filter((row) => row.at(-1) === name)].map((row) => `${row.slice(0, -1)}\n`).join("");

@@ -30,7 +30,7 @@ const requests = (() => {
     return new Refused(detail, { status, field, after: Number.isFinite(after) ? after : null });
   }
 
-  // Resolves to the request that has its answer. Once the body is there the work is the server's: it is ended as a job.
+  // Resolves to the request that has its answer. Once the body is there, the work is ended as a job.
   function send(path, body, headers, { signal, sent = () => {}, working = () => {} }) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
@@ -59,7 +59,7 @@ const requests = (() => {
     });
   }
 
-  // Resolves to a Blob. `watch.sent(loaded, total)` follows the upload, `watch.working()` says that it is there.
+  // Resolves to a Blob. `watch.sent(loaded, total)` follows the upload, `watch.working()` its end.
   const post = async (path, body, headers, watch = {}) => (await send(path, body, headers, watch)).response;
 
   // The same for what may take long; `watch.later()` says that it does.
@@ -70,7 +70,7 @@ const requests = (() => {
     return request.response;
   }
 
-  // Look after a job until it has ended. Its answer is fetched once, and then it is gone; so it is if nobody waits.
+  // Look after a job until it has ended. Its answer is fetched once, and then it is gone.
   async function follow(id, { Authorization }, { signal, later, place }) {
     const job = address(`v1/jobs/${encodeURIComponent(id)}`);
     const headers = Authorization ? { Authorization } : {};

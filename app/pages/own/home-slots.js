@@ -1,4 +1,4 @@
-// Places for files: what was put into each, and what the service says of its columns.
+// Places for files: what was put into each, and what its columns are.
 "use strict";
 
 const slots = (() => {
@@ -35,8 +35,6 @@ const slots = (() => {
     slot.chosen.replaceChildren();
     slot.input.value = "";
   }
-
-  const SIDES = ["members", "nonmembers"];
 
   // What came, in words; `notes` are further facts.
   function introduce({ chosen, title, kind, source, answer }, notes) {
@@ -81,8 +79,8 @@ const slots = (() => {
     const answer = JSON.parse(await (await requests.post("v1/columns", head.body, sent, { signal })).text());
     const shape = slot.source.name === "NPY" && !answer.columns.length ? await files.shape(head.body) : [];
     if (signal.aborted) return;
-    const sided = SIDES.every((side) => answer.columns.some(({ name }) => name === side));
-    if (slot.kind.raw && slot.source.name === "NPZ" && sided) return introduce(slot, ["an array for each side", ...notes]);
+    const sides = slot.kind.raw && slot.source.name === "NPZ" && answer.columns.map(({ name }) => name).sort();
+    if (`${sides}` === "members,nonmembers") return introduce(slot, ["an array for each side", ...notes]);
     slot.answer = { ...answer, ...(shape.length === 2 ? numbered(shape[1]) : {}), values: shape.length === 1 ? shape[0] : null };
     introduce(slot, notes);
   }
@@ -94,7 +92,7 @@ const slots = (() => {
     return { columns, score, no_score: "several could be it", member: String(wide - 1), group: null };
   }
 
-  // Which files go where: to the place they were dropped on if it is one, else to those of their names, else to free ones.
+  // Which files go where: to where they were dropped, else by their names, else to free places.
   function shared(kind, dropped, target) {
     const mine = of(kind);
     const on = mine.find(({ root }) => root.contains(target));
