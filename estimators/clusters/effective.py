@@ -30,6 +30,12 @@ HALF_WAY = 0.5
 TINY = 1e-300
 NO_SKEW = 1e-3  # a gamma law with less is normal
 
+ExtraRates = tuple[float | None, float | None]
+"""The rate at which a cluster is right that is added to either side; None: none is added."""
+
+WRONG: ExtraRates = (0.0, 0.0)
+AS_SEEN: ExtraRates = (None, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Reweighted:
@@ -44,25 +50,28 @@ class Reweighted:
     skewness: float
 
     @classmethod
-    def of(cls, clusters: Clusters, share: Floats, right: Booleans, as_seen: bool) -> Reweighted:
+    def of(
+        cls, clusters: Clusters, share: Floats, right: Booleans | Floats, extra_rates: ExtraRates = WRONG
+    ) -> Reweighted:
         """Of guesses of rows with these shares of the accuracy.
 
-        The clusters added, one of either side, are as heavy as others are and wrong as a whole; or there is one that
-        is as far off as those that were seen to be, on average by their squares.
+        A cluster that is added is as heavy as others are. Where none is, there is one that is as far off as those that
+        were seen to be, on average by their squares.
         """
         residual, mean, extra = np.empty(clusters.rows), 0.0, []
-        for side, prior in clusters.sides:
+        for (side, prior), extra_rate in zip(clusters.sides, extra_rates, strict=True):
             number = min(participants(totals_of(each[side], share[side])) for each in clusters.columns)
-            more = number if as_seen else number + 1.0
-            rate = dot(share[side], right[side]) / prior * number / max(more, TINY)
+            more = number if extra_rate is None else number + 1.0
+            rate = (dot(share[side], right[side]) / prior * number + (extra_rate or 0.0)) / max(more, TINY)
             # the root: weights of a Dirichlet law vary less than independent ones
             part = number / max(more, TINY) * sqrt(more / (more + 1.0))
             residual[side] = part * share[side] * (right[side] - rate)
-            extra.append(-part * prior / max(number, TINY) * rate)
+            if extra_rate is not None:
+                extra.append(part * prior / max(number, TINY) * (extra_rate - rate))
             mean += prior * rate
         squares = max(moment_between(clusters, residual, 2), dot(residual, residual))
         cubes = -moment_between(clusters, -residual, 3)
-        if as_seen:
+        if not extra:
             extra = [min(cubes / max(squares, TINY), 0.0)]
             mean += extra[0]
         elif clusters.share_sides:
@@ -141,7 +150,8 @@ class Accuracy:
         together = (np.sqrt(most).sum() ** 2 if clusters.share_sides else sum(most)) / variance
         fewest = 1.0 / max(together, whole) if len(clusters.columns) == 1 else 0.0
         freedom = max(1.0, min(heavy, 2.0 * err))
-        reweighted = Reweighted.of(clusters, share, ~right if is_best else right, judged_rows is not None)
+        extra_rates = WRONG if judged_rows is None else AS_SEEN
+        reweighted = Reweighted.of(clusters, share, ~right if is_best else right, extra_rates)
         return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted)
 
     def trials(self, alpha: float) -> float:
@@ -231,10 +241,7 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
     several = []
     for side, _ in clusters.sides:
         for column in clusters.columns:
-            mass = totals_of(column[side], weights[side])
-            shares = totals_of(column[side], weights[side] * right[side])[mass > 0.0]
-            mass = mass[mass > 0.0]
-            shares /= mass
+            mass, shares = shares_right(column[side], weights[side], right[side])
             usual = float(np.median(shares))
             far = (
                 shares - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(shares), np.bool_)
@@ -242,6 +249,12 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
             number = participants(mass)
             several.append((number * float(mass[far].sum() / mass.sum()), number))
     return tuple(several)
+
+
+def shares_right(column: Integers, weights: Floats, right: Booleans | Floats) -> tuple[Floats, Floats]:
+    """The weight of each cluster that has any, and the share of it that is right."""
+    mass, part = totals_of(column, weights), totals_of(column, weights * right)
+    return mass[mass > 0.0], part[mass > 0.0] / mass[mass > 0.0]
 
 
 def accuracies(clusters: Clusters, weights: Floats, alike: Floats, guesses: Guesses) -> tuple[Accuracy, ...]:

@@ -307,19 +307,57 @@ def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class LargestArea:
+    """What an area may be, by clusters that are ahead as a whole and by how skew clusters are."""
+
+    value: float
+    whole_clusters: effective.WholeClusters
+    reweighted: tuple[effective.Reweighted, ...]
+
+    @classmethod
+    def of(cls, clusters: Clusters, weights: Floats, ahead: Floats, value: float) -> LargestArea:
+        """Of rows that are ahead of such shares of the other side.
+
+        The area is either rate of an accuracy with the prior 1/2. The cluster that is added stands on the side where
+        it counts most, as far ahead as any that was seen; ``effective.with_unseen`` is for others.
+        """
+        share, least = np.empty(clusters.rows), []
+        for side, prior in clusters.sides:
+            share[side] = prior * weights[side] / weights[side].sum()
+            of_columns = [
+                effective.shares_right(column[side], weights[side], 1.0 - ahead[side])[1]
+                for column in clusters.columns
+            ]
+            least.append(min(float(shares.min()) for shares in of_columns))
+        one, other = least
+        either_side: list[effective.ExtraRates] = (
+            [(one, other)] if clusters.share_sides else [(one, None), (None, other)]
+        )
+        return cls(
+            value,
+            effective.whole_clusters_of(clusters, weights, ahead),
+            tuple(effective.Reweighted.of(clusters, share, 1.0 - ahead, each) for each in either_side),
+        )
+
+    def at(self, alpha: float) -> float:
+        """Its upper limit of this level."""
+        by_weights = max(2.0 * (1.0 - each.lower(alpha)) - self.value for each in self.reweighted)
+        return min(1.0, max(by_weights, effective.with_unseen(self.value, self.whole_clusters, alpha)))
+
+
+@dataclass(frozen=True, slots=True)
 class ClusteredArea:
     """An area, its standard error with the freedom of it, and pairs of clusters that share nothing.
 
     ``error`` is 0 where there are too few clusters for one: what is left is that ``pairs`` comparisons are independent.
-    ``ahead`` and ``behind`` are clusters that are so as a whole.
+    ``largest`` is what the area may be, and what is left of 1.
     """
 
     value: float
     error: float
     freedom: float
     pairs: int
-    ahead: effective.WholeClusters = ()
-    behind: effective.WholeClusters = ()
+    largest: tuple[LargestArea, ...] = ()
 
 
 def clustered_area(
@@ -350,7 +388,10 @@ def clustered_area(
         sqrt(spread),
         max(1.0, min(heavy, 2.0 * carriers)),
         _pairs(clusters),
-        *(effective.whole_clusters_of(clusters, weights, each) for each in (ahead, 1.0 - ahead)),
+        (
+            LargestArea.of(clusters, weights, ahead, value),
+            LargestArea.of(clusters, weights, 1.0 - ahead, 1.0 - value),
+        ),
     )
 
 

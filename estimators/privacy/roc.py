@@ -17,7 +17,6 @@ from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
 from estimators.arrays import Floats, Integers, distinct, dot
 from estimators.clusters.design import Clusters, Labels
-from estimators.clusters.effective import with_unseen
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
@@ -262,8 +261,8 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
         quantile = float(stdtrit(area.freedom, 1.0 - alpha)) * (1.0 + SKEW / area.freedom)
         reach = quantile * area.error / (area.value * (1.0 - area.value))
         ends = [float(expit(logit(area.value) + step)) for step in (-reach, reach)]
-        ends[0] = min(ends[0], 1.0 - with_unseen(1.0 - area.value, area.behind, alpha))
-        ends[1] = max(ends[1], with_unseen(area.value, area.ahead, alpha))
+        ahead, behind = (each.at(alpha) for each in area.largest)
+        ends = [min(ends[0], 1.0 - behind), max(ends[1], ahead)]
     else:
         ends = list(_pairs_interval(area.value, area.pairs, alpha))
         guarantee = replace(guarantee, finite_sample=True)

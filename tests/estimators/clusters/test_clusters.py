@@ -539,6 +539,25 @@ def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whol
         assert binom.sf(exposed - 1, people, share) <= level or attack.lower < unaware
 
 
+@each_case("people, others, exposed", [(42, 42, 9), (42, 42, 18), (60, 42, 12), (42, 60, 34), (200, 200, 25)])
+def test_no_end_of_the_area_is_closer_than_the_exact_limit_of_people_ahead_as_a_whole(
+    people, others, exposed
+) -> None:
+    """The area is 1/2 and half their share. The upper end missed 1.5 to 4 times as often as stated."""
+    scores = np.repeat(np.arange(people) < exposed, 20) * 1.0
+    sides, person = (scores, np.zeros(20 * others)), np.repeat(np.arange(people + others), 20)
+    other_way = np.roll(person, 20 * others)
+    for confidence in (0.9, 0.95, 0.99, 0.999):
+        area = clustered_auc(Scores.of(*sides), person, confidence).estimate
+        of_nonmembers = clustered_auc(Scores.of(-sides[1], -sides[0]), other_way, confidence).estimate
+        lowest = clustered_auc(Scores.of(*sides[::-1]), other_way, confidence).estimate
+
+        level = 1.01 * (1.0 - confidence) / 2.0  # to a hundredth of it
+        assert binom.cdf(exposed, people, 2.0 * area.upper - 1.0) <= level
+        assert binom.sf(exposed - 1, people, max(0.0, 2.0 * area.lower - 1.0)) <= level
+        assert [of_nonmembers.upper, 1.0 - lowest.lower] == pytest.approx([area.upper] * 2, abs=1e-12)
+
+
 @pytest.mark.slow
 @each_case("people_a_side, share", [(30, 0.1), (60, 0.2)])
 def test_the_upper_end_holds_where_people_are_exposed_as_a_whole(people_a_side, share) -> None:
