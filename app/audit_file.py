@@ -154,9 +154,7 @@ class AuditFile:
         try:
             self._write(entry.fields)
         except (OSError, TypeError, ValueError) as error:
-            failure = (
-                error if isinstance(error, OSError) else OSError(f"it is no line ({type(error).__name__})")
-            )
+            failure = error if isinstance(error, OSError) else OSError(f"it is no line ({type(error).__name__})")
             self._fail(failure)
             entry.outcome.set_exception(failure)
             return
@@ -321,9 +319,7 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
                 event = first_event(file)
                 if event.get("event") == BEGINS_ANEW:
                     last = START
-                    notes.append(
-                        f"{each.name} was begun anew after {event.get('file')}: its chain was broken"
-                    )
+                    notes.append(f"{each.name} was begun anew after {event.get('file')}: its chain was broken")
                 elif not number and event.get("event") == CONTINUES:
                     last = str(event.get("previous"))
                     notes.append(f"{each.name} continues a file that is not here, from the hash {last}")
@@ -336,9 +332,7 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
 
 def files_before(path: Path) -> list[Path]:
     """The files before this one, the first one first."""
-    return sorted(
-        each for each in path.parent.glob(f"{path.name}.*") if re.fullmatch(r"\.\d{6}", each.suffix)
-    )
+    return sorted(each for each in path.parent.glob(f"{path.name}.*") if re.fullmatch(r"\.\d{6}", each.suffix))
 
 
 def _line(fields: Mapping[str, Any], previous: str) -> tuple[bytes, str]:

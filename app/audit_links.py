@@ -61,9 +61,7 @@ def check_links(paths: Sequence[Path], notes: list[str]) -> list[str]:
     for chain in chains:
         there[chain.path].intersection_update(_hashes(chain.path))
     of_name = {name: chain for chain in chains for name in chain.names}
-    notes += [
-        f"the chain {name} is named, and is not among these files" for name in named if name not in of_name
-    ]
+    notes += [f"the chain {name} is named, and is not among these files" for name in named if name not in of_name]
     return [
         f"{chain.path}: {place} names a line of {of_name[name].path} that is not there: its end was cut off, or it was "
         "made anew"

@@ -192,9 +192,7 @@ class Sealing(Protocol):
 class Runs:
     """Remembers runs in a file, or in memory."""
 
-    def __init__(
-        self, key: bytes, days: float, file: RunsFile | None = None, former: Sequence[bytes] = ()
-    ) -> None:
+    def __init__(self, key: bytes, days: float, file: RunsFile | None = None, former: Sequence[bytes] = ()) -> None:
         """Begin with what the file says.
 
         Args:
@@ -264,9 +262,7 @@ class Runs:
             del self._runs[run_id]
             if before is not None:
                 self._runs[run_id] = before
-            log.error(
-                "the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}}
-            )
+            log.error("the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}})
             raise not_ready(UNWRITTEN) from None
 
     def _forget(self, now: float) -> bool:

@@ -124,9 +124,7 @@ class Settings(BaseModel):
         None,
         description="folder of the guide as scripts/docs builds it; share/mace/guide of the environment without one",
     )
-    cors_origins: Names = Field(
-        (), description="origins, separated by commas, whose pages may call the service"
-    )
+    cors_origins: Names = Field((), description="origins, separated by commas, whose pages may call the service")
 
     workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
     queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
@@ -147,13 +145,9 @@ class Settings(BaseModel):
     )
     body_limit: int = Field(256 * MIB, ge=1024, description="bytes of a body")
     expanded_limit: int = Field(EXPANDED_LIMIT, ge=1024, description="bytes a compressed body may expand to")
-    stream_limit: int = Field(
-        64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes"
-    )
+    stream_limit: int = Field(64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes")
     spool_limit: int = Field(1024 * MIB, ge=1024, description="bytes of all bodies and answers held at once")
-    stall_limit: float = Field(
-        30.0, gt=0, description="seconds a body may stop arriving, or an answer being read"
-    )
+    stall_limit: float = Field(30.0, gt=0, description="seconds a body may stop arriving, or an answer being read")
     keep_answers: float = Field(
         600.0, gt=0, le=86_400, description="seconds that an answer is kept which a client fetches later"
     )
@@ -161,9 +155,7 @@ class Settings(BaseModel):
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level logged")
     log_format: Literal["json", "text"] = Field("json", description="one JSON object a line, or plain text")
-    otlp_endpoint: str | None = Field(
-        None, description="where traces go by OTLP over HTTP; none are made without"
-    )
+    otlp_endpoint: str | None = Field(None, description="where traces go by OTLP over HTTP; none are made without")
 
     def __init__(self, **values: Any) -> None:
         """Arguments, then variables, then the file."""
@@ -193,9 +185,7 @@ class Settings(BaseModel):
     def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for number, part in enumerate(value, 1):
             if not HOST.fullmatch(part):
-                raise ValueError(
-                    f"entry {number} is not a name or an address without a port; IPv6 stands in brackets"
-                )
+                raise ValueError(f"entry {number} is not a name or an address without a port; IPv6 stands in brackets")
         return value
 
     @field_validator("data")
@@ -206,9 +196,7 @@ class Settings(BaseModel):
                 raise ValueError("an address holds no key here; credentials come from the environment")
             return value
         if not os.path.isabs(value) or not os.path.isdir(value):
-            raise ValueError(
-                "need the whole path of a folder that is there, or an address such as s3://bucket/folder"
-            )
+            raise ValueError("need the whole path of a folder that is there, or an address such as s3://bucket/folder")
         return os.path.realpath(value)
 
     @field_validator("root_path")

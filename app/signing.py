@@ -115,9 +115,7 @@ class SigningKey(Protocol):
 class Signer:
     """Signs answers with the first of its keys."""
 
-    def __init__(
-        self, key: SigningKey, *former: SigningKey, published: Sequence[Ed25519PublicKey] = ()
-    ) -> None:
+    def __init__(self, key: SigningKey, *former: SigningKey, published: Sequence[Ed25519PublicKey] = ()) -> None:
         self._keys = (key, *former)
         self._published = published
         self._path: Path | None = None
@@ -193,9 +191,7 @@ class Signer:
         unsigned = Signature(self.key, b"", time, request)
         return replace(unsigned, value=self._keys[0].sign(unsigned.message(body)))
 
-    def sign(
-        self, body: bytes | memoryview, media_type: str, request: str
-    ) -> tuple[bytes | memoryview, Signature]:
+    def sign(self, body: bytes | memoryview, media_type: str, request: str) -> tuple[bytes | memoryview, Signature]:
         """An answer with its signature in it, if the form has a place for it, and the signature."""
         signature = self.signature(body, request)
         form = media_type.partition(";")[0].strip()
@@ -238,9 +234,7 @@ def public_keys(source: str | Path) -> list[Ed25519PublicKey]:
     except (ValueError, TypeError, KeyError, AttributeError):
         keys = []
     if not keys or not all(isinstance(each, Ed25519PublicKey) for each in keys):
-        raise BadKey(
-            "the file holds no Ed25519 public key in PEM; make it with: openssl pkey -in key.pem -pubout"
-        )
+        raise BadKey("the file holds no Ed25519 public key in PEM; make it with: openssl pkey -in key.pem -pubout")
     return keys  # type: ignore[return-value]
 
 

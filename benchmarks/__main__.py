@@ -21,9 +21,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("list", help="what there is")
     parts.add_parser("check", help="hold docs against the kept results")
-    parts.add_parser("run", help="make a benchmark's tables", add_help=False).add_argument(
-        "name", choices=every
-    )
+    parts.add_parser("run", help="make a benchmark's tables", add_help=False).add_argument("name", choices=every)
     kept = parts.add_parser("table", help="print kept tables")
     kept.add_argument("name", choices=every)
     kept.add_argument("table", nargs="?")

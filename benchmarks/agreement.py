@@ -47,9 +47,7 @@ def contradicted(run: Run):
     for (name, (draw, size, claim, truth)), sides, prior in cases:
         rng, wrong, low, rows = np.random.default_rng(5), 0, 0, Counter[str]()
         for seed in range(runs):
-            result = agreement(
-                Scores.of(*draw(rng, size, *sides)), *claim, prior, rates=(0.01, 0.1), seed=seed
-            )
+            result = agreement(Scores.of(*draw(rng, size, *sides)), *claim, prior, rates=(0.01, 0.1), seed=seed)
             wrong += result.decision == "contradicted"
             upper = next(row for row in result.rows if row.quantity == "advantage").estimate.upper
             low += upper < truth(prior)

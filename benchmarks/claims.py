@@ -142,9 +142,7 @@ def epsilon(run: Run) -> Lines:
         shares.append(Share(f"{world.name}, {n1}:{n0}", hits, runs))
     yield verdict("epsilon lower bound above 0 without leakage", shares)
     yield verdict("epsilon lower bound above the epsilon of randomised response", list(answered(run)))
-    about = (
-        "Lower bound on the mechanism's epsilon: its mean, and the share of runs that contradict a claim of 2"
-    )
+    about = "Lower bound on the mechanism's epsilon: its mean, and the share of runs that contradict a claim of 2"
     yield Title("epsilon", about)
     yield "world | members:nonmembers | delta | mean bound | above 2 | runs"
     yield from bounds(run)

@@ -40,8 +40,7 @@ def one(task: tuple[str, int]) -> list[tuple[bool, float]]:
     passes.append([advantage(each, seed=run).upper <= LIMIT for each in candidates.values()])
     allowed = np.array(truths) <= LIMIT
     return [
-        (bool((own & ~allowed).any()), int((np.arange(1, 11) * (own & allowed)).max()))
-        for own in map(np.array, passes)
+        (bool((own & ~allowed).any()), int((np.arange(1, 11) * (own & allowed)).max())) for own in map(np.array, passes)
     ]
 
 

@@ -387,8 +387,7 @@ COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd af
 """Before: a mutant is compressed. After: what is compressed is mutated."""
 Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
-    (theory + suffix[1:], packed)
-    for theory, suffix, packed in product(("", "theory's "), MEDIA_TYPES, (False, True))
+    (theory + suffix[1:], packed) for theory, suffix, packed in product(("", "theory's "), MEDIA_TYPES, (False, True))
 ]
 CELL = struct.calcsize("<BBf")  # bytes of a mutant on the page that a child shares with its parent
 

@@ -111,9 +111,7 @@ def mark(misses: int, runs: int, level: float = 0.025) -> str:
     return "!" if misses > most_misses(runs, level) else ""
 
 
-def least(
-    work: Callable[[], object], times: int = 3, clock: Callable[[], float] = time.perf_counter
-) -> float:
+def least(work: Callable[[], object], times: int = 3, clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds of the fastest of several times."""
 
     def once() -> float:

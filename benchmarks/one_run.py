@@ -52,8 +52,7 @@ def is_contradicted(task: tuple[float, int, int, bool]) -> tuple[bool, bool, boo
     true = GaussianDp(mu * (sqrt(2.0) if split else 1.0))  # of two scores, one shifted, which one
     epsilon = ApproximateDp(gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0, DELTA)
     kept, bet = (
-        one_run(data, how, promise, 0.0, CONFIDENCE, about, direction="high", seed=run)
-        for promise in (true, epsilon)
+        one_run(data, how, promise, 0.0, CONFIDENCE, about, direction="high", seed=run) for promise in (true, epsilon)
     )
     normal = one_run(data, how, None, DELTA, CONFIDENCE, gaussian=True, direction="high", seed=run)
     return (
@@ -190,9 +189,7 @@ def bounds(run: Run) -> Iterator[object]:
             truth = f"{gaussian_epsilon(strength, DELTA):.2f}" if kind == "gauss" else "any"
             cells = " | ".join(f"{each:.2f}" for each in means)
             yield f"{records:,} | {world} | {truth} | {runs} | {cells}"
-    yield Note(
-        "Read as Gaussian is no bound where the mechanism is not: then its epsilon may lie above the truth."
-    )
+    yield Note("Read as Gaussian is no bound where the mechanism is not: then its epsilon may lie above the truth.")
 
 
 def bound_by_seed(task: tuple[str, int, int, int]) -> float:

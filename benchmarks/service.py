@@ -97,10 +97,7 @@ def parts(run: Run):
         scores = Scores.of(*sample(n))
         counts = finest(scores)
         tasks = (
-            *(
-                lambda work=work, call=call, body=body: work(call, Body.of(body))
-                for work in (perform, decode)
-            ),
+            *(lambda work=work, call=call, body=body: work(call, Body.of(body)) for work in (perform, decode)),
             *(partial(assess, scores), partial(finest, scores), partial(advantage, counts)),
             *(partial(algorithm_1, scores, 0.5), partial(fingerprint, scores)),
         )

@@ -40,27 +40,19 @@ def elsewhere(app: Sphinx, _what: str, name: str, item: object, skip: bool, _opt
     if isinstance(item, dict) and len(repr(item)) > 10_000:
         return True  # a table that has a page of its own
     module = app.env.temp_data.get("autodoc:module", "estimators")
-    if (
-        module != "estimators"
-        and name in estimators.__all__
-        and name in importlib.import_module(module).__dict__
-    ):
+    if module != "estimators" and name in estimators.__all__ and name in importlib.import_module(module).__dict__:
         return skip or getattr(estimators, name) is item
     return None
 
 
-def plain_bars(
-    _app: Sphinx, _what: str, _name: str, _item: object, _options: object, lines: list[str]
-) -> None:
+def plain_bars(_app: Sphinx, _what: str, _name: str, _item: object, _options: object, lines: list[str]) -> None:
     """Bars of a formula are bars: reStructuredText would take what stands between two of them for a name."""
     example = False
     for place, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             parts = line.split("``")
-            lines[place] = "``".join(
-                [each if at % 2 else each.replace("|", r"\|") for at, each in enumerate(parts)]
-            )
+            lines[place] = "``".join([each if at % 2 else each.replace("|", r"\|") for at, each in enumerate(parts)])
 
 
 class Written(str):
@@ -85,10 +77,7 @@ def as_written(
         if each.name not in ("self", "cls")
     ]
     long = [each.replace(default=...) if len(repr(each.default)) > 40 else each for each in parameters]
-    shown = [
-        each.replace(default=Written(each.default)) if isinstance(each.default, Enum) else each
-        for each in long
-    ]
+    shown = [each.replace(default=Written(each.default)) if isinstance(each.default, Enum) else each for each in long]
     returns = None if what == "class" else signature.return_annotation
     return str(inspect.Signature(shown)), returns if isinstance(returns, str) else None
 
@@ -102,9 +91,7 @@ def without_styles(app: Sphinx, error: Exception | None) -> None:
     """Say by attributes of SVG what the theme says by styles, which the policy of the service does not allow."""
     for page in Path(app.outdir).rglob("*.html") if error is None else ():
         text = page.read_text(encoding="utf-8")
-        page.write_text(
-            re.sub(r' style="(opacity|display): ([\w%]+);?"', r' \1="\2"', text), encoding="utf-8"
-        )
+        page.write_text(re.sub(r' style="(opacity|display): ([\w%]+);?"', r' \1="\2"', text), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -144,10 +144,7 @@ CLUSTERED = (
     "rows that share no label are independent"
 )
 MLR = IID + "; the likelihood ratio is monotone in the score, so the best adversary is a threshold"
-UNIMODAL = (
-    IID
-    + "; the likelihood ratio rises and falls once, so the best adversary is an interval or its complement"
-)
+UNIMODAL = IID + "; the likelihood ratio rises and falls once, so the best adversary is an interval or its complement"
 
 
 def at_least(value: float, digits: int = 3, beyond: float = -inf) -> str:

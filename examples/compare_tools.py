@@ -40,12 +40,8 @@ def copula(rng: np.random.Generator, rows: Rows) -> Rows:
     """A Gaussian copula: ranks that hang together as the table's do, and each column's own values, interpolated."""
     ranks = rows.argsort(axis=0).argsort(axis=0)
     normal = norm.ppf((ranks + 0.5) / len(rows))
-    drawn = rng.multivariate_normal(
-        np.zeros(rows.shape[1]), np.corrcoef(normal.T), len(rows), method="cholesky"
-    )
-    return np.column_stack(
-        [smooth(norm.cdf(one), column) for one, column in zip(drawn.T, rows.T, strict=True)]
-    )
+    drawn = rng.multivariate_normal(np.zeros(rows.shape[1]), np.corrcoef(normal.T), len(rows), method="cholesky")
+    return np.column_stack([smooth(norm.cdf(one), column) for one, column in zip(drawn.T, rows.T, strict=True)])
 
 
 def between(rng: np.random.Generator, rows: Rows) -> Rows:
@@ -146,9 +142,7 @@ def _counted(answers: list) -> dict[str, str]:
 
     return {
         "verdicts": times([each.decision for each in answers]),
-        "fails by": times(
-            [limit.name for each in answers for limit in each.limits if limit.decision == "fail"]
-        ),
+        "fails by": times([limit.name for each in answers for limit in each.limits if limit.decision == "fail"]),
         "riskiest query": times([each.ranking[0].name for each in answers]),
         "advantage": ends([each.maximum.estimate for each in answers], ".2f"),
         "lower ends": ends([each.maximum.lower for each in answers], ".2f"),
@@ -199,9 +193,7 @@ def main() -> None:
     if options.page:
         page = Path(options.page)
         before, _, after = page.read_text().partition("<!-- tables -->")
-        page.write_text(
-            f"{before}<!-- tables -->\n\n{text}\n\n<!-- end -->{after.partition('<!-- end -->')[2]}"
-        )
+        page.write_text(f"{before}<!-- tables -->\n\n{text}\n\n<!-- end -->{after.partition('<!-- end -->')[2]}")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,7 @@ SAMPLES = 100
 def main() -> None:
     """Print how often each interval contains the truth."""
     print(f"{SAMPLES} samples of each size, truth 0\n")
-    print(
-        f"{'records':>9}  {'W_N covers':>10}  {'mean interval':>16}  {'certified':>10}  {'mean interval':>16}"
-    )
+    print(f"{'records':>9}  {'W_N covers':>10}  {'mean interval':>16}  {'certified':>10}  {'mean interval':>16}")
     for n in (1_000, 10_000, 100_000):
         paper, certified = [], []
         for seed in range(SAMPLES):

@@ -24,9 +24,7 @@ def main() -> None:
     model = RandomForestClassifier(random_state=0).fit(X_train, y_train)
     print(macekit.audit_model(model, X_train, y_train, X_test, y_test, max_advantage=0.1))
 
-    print(
-        "\nLeaves of at least so many rows; the share that is right of training rows and of others; the verdict:"
-    )
+    print("\nLeaves of at least so many rows; the share that is right of training rows and of others; the verdict:")
     for leaf in (2, 20):
         model = RandomForestClassifier(min_samples_leaf=leaf, random_state=0).fit(X_train, y_train)
         audit = macekit.audit_model(model, X_train, y_train, X_test, y_test, max_advantage=0.1)

@@ -80,16 +80,13 @@ def main() -> None:
         other = train(X, y, seed)
         return lambda rows: other(rows)[1]
 
-    audit = macekit.audit_model(
-        lambda X: net(X)[1], *sides, outputs="logits", max_advantage=0.1, shadows=8, fit=shadow
-    )
+    audit = macekit.audit_model(lambda X: net(X)[1], *sides, outputs="logits", max_advantage=0.1, shadows=8, fit=shadow)
     print(f"\nBeside 8 shadows. {audit.sentence}")
 
     hidden = [net(each)[0] for each in (X_train, X_test, X_other)]
     vectors = [hidden_features(each, reference=hidden[2]) for each in hidden[:2]]
     near = [
-        hidden_distance(each, hidden[2], own, y_other)
-        for each, own in zip(hidden, (y_train, y_test), strict=False)
+        hidden_distance(each, hidden[2], own, y_other) for each, own in zip(hidden, (y_train, y_test), strict=False)
     ]
     print("\nThe hidden layer:")
     for name, pair in (("hidden_features", vectors), ("hidden_distance", near)):

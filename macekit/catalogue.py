@@ -213,9 +213,7 @@ FLAGS = {
 OWN_FLAGS = {("series", "group"): "--by"}
 """What one command calls otherwise: the groups of a series are its steps."""
 
-SLOW = re.compile(
-    rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'
-)
+SLOW = re.compile(rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]')
 """What can make a small body slow, or import much: curves and accountants, counts of any number of records, vectors,
 learned adversaries, as many categories or groups as records, a metric tried at each of them; an escape may hide any."""
 

@@ -29,9 +29,7 @@ class DeclarationAnswer(TypedDict):
     at: Annotated[str, Field(description="when it was made, as it says itself")]
 
 
-def declaration_of(
-    options: Mapping[str, object], n_members: int | None, n_nonmembers: int | None
-) -> dict[str, Any]:
+def declaration_of(options: Mapping[str, object], n_members: int | None, n_nonmembers: int | None) -> dict[str, Any]:
     """A declaration of these options, as ``provenance`` has them; None where any number of records will do."""
     content = {
         "declares": OPERATION,

@@ -78,9 +78,7 @@ TABLES = {row.media_type: row.name for row in FILE_FORMATS if row.media_type not
 TABLES |= {row.media_type: row.name for row in FILE_FORMATS if row.media_type in INDEXED}
 """The suffix, without its dot, of each media type of scores other than JSON; those with an index at their end last."""
 
-READERS = {call.JSON: "json"} | {
-    each: name for name in TABLES.values() for each in _BY_NAME[name].media_types
-}
+READERS = {call.JSON: "json"} | {each: name for name in TABLES.values() for each in _BY_NAME[name].media_types}
 READERS |= {call.FORM_DATA: "multipart"}
 """The module of ``macekit/decoding`` that reads a media type."""
 

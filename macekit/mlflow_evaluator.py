@@ -50,9 +50,7 @@ class MembershipEvaluator(ModelEvaluator):
     """
 
     @classmethod
-    def can_evaluate(
-        cls, *, model_type: str | None, evaluator_config: Mapping[str, Any], **_: object
-    ) -> bool:
+    def can_evaluate(cls, *, model_type: str | None, evaluator_config: Mapping[str, Any], **_: object) -> bool:
         """Whatever the type of the model; without a column of members there is nothing to compare."""
         return "member" in evaluator_config
 
@@ -95,9 +93,7 @@ def _result(dataset: Any, model: Any, config: Mapping[str, Any], options: Mappin
     return macekit.gate(table, score=config["score"], member=member, **options)
 
 
-def _of_predictions(
-    dataset: Any, model: Any, config: Mapping[str, Any], options: Mapping[str, Any]
-) -> Result:
+def _of_predictions(dataset: Any, model: Any, config: Mapping[str, Any], options: Mapping[str, Any]) -> Result:
     """The answer about what is predicted of the rows of either side."""
     if dataset.labels_data is None:
         message = "neither a score nor targets: name a column of scores, or the targets that are predicted"

@@ -80,9 +80,7 @@ class Operation:
     @property
     def needed_tables(self) -> tuple[str, ...]:
         """The tables that must be there: all but the reference, retained, planted and spared records."""
-        return tuple(
-            name for name in self.tables if name not in ("reference", "retained", "planted", "spared")
-        )
+        return tuple(name for name in self.tables if name not in ("reference", "retained", "planted", "spared"))
 
     @property
     def key(self) -> str:

@@ -99,14 +99,10 @@ def require_keywords(function: str, names: Iterable[str], keywords: Collection[s
     """Refuse what is no keyword of a function, as Python does, and name the nearest."""
     for name in names:
         if name not in keywords:
-            raise TypeError(
-                f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, keywords)}"
-            )
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, keywords)}")
 
 
-def require_by_name(
-    function: str, by_position: Sequence[str], number: int, keywords: Collection[str]
-) -> None:
+def require_by_name(function: str, by_position: Sequence[str], number: int, keywords: Collection[str]) -> None:
     """Refuse more arguments than have a place, as Python does, and say how the others are given."""
     if number <= len(by_position):
         return

@@ -131,9 +131,7 @@ def _problems_of(document: Schema, about: Schema) -> tuple[str, ...]:
     """Return the problems of an operation."""
     shared = document["components"]["responses"]
     responses = about["responses"].items()
-    return tuple(
-        _end(each) or status for status, each in responses if PROBLEMS in shared.get(_end(each), each)
-    )
+    return tuple(_end(each) or status for status, each in responses if PROBLEMS in shared.get(_end(each), each))
 
 
 def _usual_problems(document: Schema) -> tuple[str, ...]:

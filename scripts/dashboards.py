@@ -87,9 +87,7 @@ def unseen(dashboard: Mapping[str, Any], series: Mapping[str, frozenset[str]]) -
 def scrape_faults(prometheus: Mapping[str, Any], address: str) -> Iterator[str]:
     """What is wrong with prometheus.yml, whose only target is the service."""
     statics = [(job, static) for job in prometheus["scrape_configs"] for static in job["static_configs"]]
-    found = [
-        (job.get("metrics_path", "/metrics"), each) for job, static in statics for each in static["targets"]
-    ]
+    found = [(job.get("metrics_path", "/metrics"), each) for job, static in statics for each in static["targets"]]
     if found != [("/metrics", address)]:
         yield f"scrapes {found}, not /metrics of {address} alone"
     if unwanted := {"remote_write", "remote_read", "alerting"} & set(prometheus):

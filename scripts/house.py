@@ -60,9 +60,7 @@ def measures() -> dict[str, int]:
         "lines of the wings": lines(wings),
         "lines of core and wings": lines(product),
         "files of core and wings": len(product),
-        "files in no folder of estimators": len(
-            [name for name in product if name.rpartition("/")[0] == "estimators"]
-        ),
+        "files in no folder of estimators": len([name for name in product if name.rpartition("/")[0] == "estimators"]),
         f"modules above {LONG} lines": sum(text.count("\n") > LONG for text in product.values()),
         "import contracts": len(contracts),
         "imports of a wing that the core is allowed": sum(

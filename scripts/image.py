@@ -253,9 +253,7 @@ def asked(port: int, path: str, body: str = "", kind: str = JSON, **headers: str
     """Status and text of an answer; 0 and why, if there is none."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         try:
-            connection.request(
-                "POST" if body else "GET", path, body or None, {"Content-Type": kind, **headers}
-            )
+            connection.request("POST" if body else "GET", path, body or None, {"Content-Type": kind, **headers})
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         except (OSError, http.client.HTTPException) as error:

@@ -106,9 +106,7 @@ class Writer:
         self.first = self.first or types
         return written(f"{row.model}Options", "\n".join(about), types)
 
-    def of_fields(
-        self, model: Any, held: set[str], records: Mapping[str, str] = RECORDS
-    ) -> dict[str, tuple[str, str]]:
+    def of_fields(self, model: Any, held: set[str], records: Mapping[str, str] = RECORDS) -> dict[str, tuple[str, str]]:
         """The type of each field that is no argument of its own, and what is said of it."""
         found = {}
         for name, field in model.model_fields.items():

@@ -219,9 +219,7 @@ def kubernetes_faults(documents: list[Mapping[str, Any]]) -> Iterator[str]:
         "Service": kinds["Service"]["selector"],
         "NetworkPolicy": policy["podSelector"]["matchLabels"],
         "PodDisruptionBudget": kinds["PodDisruptionBudget"]["selector"]["matchLabels"],
-    } | {
-        each["topologyKey"]: each["labelSelector"]["matchLabels"] for each in pod["topologySpreadConstraints"]
-    }
+    } | {each["topologyKey"]: each["labelSelector"]["matchLabels"] for each in pod["topologySpreadConstraints"]}
     names = {port["name"] for port in container["ports"]}
     yield from unlike(pod, POD, "pod")
     yield from unlike(container, CONTAINER, "container")

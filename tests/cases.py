@@ -44,9 +44,7 @@ def each_case(names: str, *cases: Any) -> Callable[[Test], Test]:
                 except (Exception, pytest.fail.Exception) as failure:
                     failures.append((", ".join(map(_label, values)), _description(failure)))
             if failures:
-                title = (
-                    f"{len(failures)} of {len(every)} cases failed: {'; '.join(name for name, _ in failures)}"
-                )
+                title = f"{len(failures)} of {len(every)} cases failed: {'; '.join(name for name, _ in failures)}"
                 pytest.fail("\n\n".join([title, *map("--- {0[0]}\n{0[1]}".format, failures)]), pytrace=False)
 
         fixtures = [each for name, each in signature.parameters.items() if name not in parameters]

@@ -100,18 +100,14 @@ def postgres(postgres_server: Any) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--fast", action="store_true", help="leave out what is slow, and what needs more than Python"
-    )
+    parser.addoption("--fast", action="store_true", help="leave out what is slow, and what needs more than Python")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """A developer's own settings, proxies and colours are left behind, like a strict umask and few descriptors."""
     for name in [name for name in os.environ if OF_THE_DEVELOPER.fullmatch(name)]:
         del os.environ[name]
-    os.environ["LANGUAGE"] = (
-        "C"  # nobody's language, and argparse looks for no file of one at each of its arguments
-    )
+    os.environ["LANGUAGE"] = "C"  # nobody's language, and argparse looks for no file of one at each of its arguments
     os.umask(0o022)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft not in (hard, resource.RLIM_INFINITY):
@@ -211,8 +207,7 @@ def server(item: pytest.Item) -> str:
     shared = {
         name: set(definitions[-1].argnames)
         for name, definitions in fixtures.items()
-        if f"{definitions[-1].baseid}/".startswith("tests/")
-        and definitions[-1].scope in ("session", "package")
+        if f"{definitions[-1].baseid}/".startswith("tests/") and definitions[-1].scope in ("session", "package")
     }
     return need(item) or " ".join(sorted(name for name, asked in shared.items() if not asked & shared.keys()))
 

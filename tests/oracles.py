@@ -114,9 +114,7 @@ def cauchy_shift(advantage: float = 0.2) -> World:
 
     def truth(prior: float) -> float:
         grid = np.sinh(np.linspace(-18, 18, 400_001))
-        return float(
-            np.trapezoid(np.abs(prior * cauchy.pdf(grid - m) - (1 - prior) * cauchy.pdf(grid)), grid)
-        )
+        return float(np.trapezoid(np.abs(prior * cauchy.pdf(grid - m) - (1 - prior) * cauchy.pdf(grid)), grid))
 
     return World(
         "cauchy",

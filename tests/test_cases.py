@@ -40,9 +40,7 @@ def test_cases_within_cases_are_named_too() -> None:
     def same(first: int, second: int) -> None:
         assert first == second
 
-    with pytest.raises(
-        pytest.fail.Exception, match="2 of 2 cases failed: 1; 2\n\n--- 1\n1 of 2 cases failed: 2"
-    ):
+    with pytest.raises(pytest.fail.Exception, match="2 of 2 cases failed: 1; 2\n\n--- 1\n1 of 2 cases failed: 2"):
         same()
 
 

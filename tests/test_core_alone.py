@@ -57,9 +57,7 @@ def asked(tree: Path, folder: Path) -> dict[str, object]:
     folder.mkdir()
     command = [sys.executable, "-c", ASK]
     env = os.environ | {"PYTHONPATH": str(tree)}
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found

@@ -45,9 +45,7 @@ def run(folder: Path, *arguments: str, ci: str = "") -> tuple[int, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "worksteal")], ids=["alone", "two workers"])
-def test_a_fast_run_leaves_out_what_is_slow_or_needs_more_and_says_so(
-    workers: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_fast_run_leaves_out_what_is_slow_or_needs_more_and_says_so(workers: tuple[str, ...], tmp_path: Path) -> None:
     status, said = run(tmp_path, "--fast", *workers)
 
     assert status == 0, said
@@ -99,9 +97,7 @@ def test_a_test_that_is_skipped_fails_in_ci_alone(tmp_path: Path) -> None:
 
 
 def item(name: str, file: str, *fixtures: str, slow: bool = False) -> Any:
-    return SimpleNamespace(
-        name=name, path=Path(file), fixturenames=fixtures, get_closest_marker=lambda _: slow or None
-    )
+    return SimpleNamespace(name=name, path=Path(file), fixturenames=fixtures, get_closest_marker=lambda _: slow or None)
 
 
 def test_tests_of_one_server_and_slow_files_come_first_in_the_share_of_one_worker() -> None:

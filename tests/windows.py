@@ -25,9 +25,7 @@ LIBRARIES = [
     "scipy.special", "scipy.stats", "shutil", "sklearn.ensemble", "sklearn.linear_model", "sklearn.neighbors",
     "subprocess", "tempfile", "vl_convert", "zipfile",
 ]  # fmt: skip
-MODULES = frozenset(
-    ("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty", "uvloop")
-)
+MODULES = frozenset(("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty", "uvloop"))
 OF_OS = [
     "MFD_CLOEXEC", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_PATH", "chown", "fchmod",
     "fchown", "fork", "forkpty", "getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg",

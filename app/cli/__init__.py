@@ -77,9 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "").partition(".")[0] not in SERVICE:
             traceback.print_exc()
             return OUR_MISTAKE
-        print(
-            f"mace: needs {error.name}, which is not installed; pip install 'macekit[serve]'", file=sys.stderr
-        )
+        print(f"mace: needs {error.name}, which is not installed; pip install 'macekit[serve]'", file=sys.stderr)
         return 1
     except Exception:  # status 1 is a decision: an error of ours must not look like one
         traceback.print_exc()
@@ -129,9 +127,7 @@ class _Commands:
     def _line(self, name: str) -> str:
         indent = " " * (NAME_COLUMNS + 2)
         first = f"  {name:<{NAME_COLUMNS}}"
-        return textwrap.fill(
-            self._purposes[name], screen_width(), initial_indent=first, subsequent_indent=indent
-        )
+        return textwrap.fill(self._purposes[name], screen_width(), initial_indent=first, subsequent_indent=indent)
 
 
 def _add_help(commands: Any) -> None:

@@ -48,9 +48,7 @@ NOT_CHECKED = "Signature not checked: this may not be the answer that was signed
 SIGNATURE_HOLDS = "Signature checked with the public key: this is the answer that was signed."
 
 
-def saved_answer(
-    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None
-) -> Answer | None:
+def saved_answer(inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None) -> Answer | None:
     """The answer that the one input holds; None if it holds scores or a request.
 
     With the file of a public key, an answer that was not signed with it, byte for byte, is refused.
@@ -184,9 +182,7 @@ def answer_question(
             answer = _write_risks(call, values, large, output, progress)
         else:
             answer_before = (
-                saved_answer(inputs, call, values, arguments.public_key)
-                if question.name == "report"
-                else None
+                saved_answer(inputs, call, values, arguments.public_key) if question.name == "report" else None
             )
             answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress))
             if output is not None:
@@ -273,9 +269,7 @@ def paths_of(question: Operation, arguments: argparse.Namespace) -> list[str]:
         near = nearest(arguments.format, FORMATS)
         raise Misuse(f"--format: {printable(arguments.format)} is none of {', '.join(FORMATS)}{near}")
     files: list[str] = arguments.files
-    sides = [
-        side for side in (getattr(arguments, "members", None), getattr(arguments, "nonmembers", None)) if side
-    ]
+    sides = [side for side in (getattr(arguments, "members", None), getattr(arguments, "nonmembers", None)) if side]
     if sides and (len(sides) == 1 or files):
         raise Misuse("--members and --nonmembers go together, and without another file")
     if sides:
@@ -317,9 +311,7 @@ def _inputs(
     by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
     if len(paths) > 1 and getattr(arguments, "one_table", None) is False and arguments.files:
         _require_distinct(paths)
-        return Apart(
-            [(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths]
-        )
+        return Apart([(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths])
     together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and (len(paths) > 1 or is_address(paths[0])):
         return [_shards(paths, arguments)]
@@ -338,9 +330,7 @@ def _inputs(
     return Sides(*files) if getattr(arguments, "members", None) else sources
 
 
-def _results(
-    question: Operation, paths: list[str], arguments: argparse.Namespace, progress: Progress
-) -> Inputs:
+def _results(question: Operation, paths: list[str], arguments: argparse.Namespace, progress: Progress) -> Inputs:
     """Scores out of another tool's file: one, or one for each query."""
     from app.cli.importing import open_result
 

@@ -96,15 +96,9 @@ def fill(question: Operation, parser: Parser) -> None:
         shards = question.most_files == 1 and not (question.paper or arrays or question.texts)
         together = APART if question is GATE else TOGETHER
         elsewhere = "" if arrays or question.texts else ELSEWHERE
-        source = parser.add_argument_group(
-            f"where the {'numbers' if arrays or question.texts else 'scores'} are"
-        )
+        source = parser.add_argument_group(f"where the {'numbers' if arrays or question.texts else 'scores'} are")
         titles = [each.title for each in FILE_FORMATS if each.media_type in question.bodies]
-        forms = (
-            "CSV, TSV, JSON lines, NPY, NPZ, Parquet, Arrow"
-            if CSV in question.bodies
-            else ", ".join(titles[:-1])
-        )
+        forms = "CSV, TSV, JSON lines, NPY, NPZ, Parquet, Arrow" if CSV in question.bodies else ", ".join(titles[:-1])
         names = f"{forms}, or a JSON request as sent to the service; each may be compressed (.gz, .zst)"
         source.add_argument(
             "files",
@@ -137,13 +131,9 @@ def fill(question: Operation, parser: Parser) -> None:
     )
     more = parser.add_argument_group("and else")
     if is_shown(question.name):
-        more.add_argument(
-            "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
-        )
+        more.add_argument("--card", action="store_true", help="with -o FILE.md: write the section for a model card")
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
-        more.add_argument(
-            "--dated", action="store_true", help="with -o: have the report say when it was made"
-        )
+        more.add_argument("--dated", action="store_true", help="with -o: have the report say when it was made")
     if question.name in COMMANDS:
         more.add_argument(
             "--limits",
@@ -179,9 +169,7 @@ def _add_tables(question: Operation, parser: Parser) -> None:
     )
 
 
-ELSEWHERE = (
-    "; a folder, a pattern in quotes or an address (s3:// gs:// abfs:// hdfs://) stands for the files there"
-)
+ELSEWHERE = "; a folder, a pattern in quotes or an address (s3:// gs:// abfs:// hdfs://) stands for the files there"
 TOGETHER = ", and several files are one table"
 APART = ", and several files are judged each by itself, at one level for all"
 TABLES = {

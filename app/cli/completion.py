@@ -65,13 +65,9 @@ def _commands(parser: Parser, words: str) -> Iterator[Command]:
         if isinstance(action, argparse._SubParsersAction):
             for name, below in action.choices.items():
                 command.following.append(name)
-                yield from _commands(
-                    below.parser() if isinstance(below, Later) else below, f"{words} {name}".strip()
-                )
+                yield from _commands(below.parser() if isinstance(below, Later) else below, f"{words} {name}".strip())
         elif action.help != argparse.SUPPRESS:
-            values = [
-                str(each) for each in names.get(action.dest) or action.choices or () if each is not None
-            ]
+            values = [str(each) for each in names.get(action.dest) or action.choices or () if each is not None]
             long = [flag for flag in action.option_strings if flag.startswith("--")]
             command.options.update(dict.fromkeys(long, values))
             if not action.option_strings:
@@ -103,10 +99,7 @@ def _bash(commands: list[Command]) -> str:
     return BASH.format(
         commands="\n".join(case(each.words, [*each.following, *each.options]) for each in commands),
         names="\n".join(
-            case(f"{each.words} {flag}", values)
-            for each in commands
-            for flag, values in each.options.items()
-            if values
+            case(f"{each.words} {flag}", values) for each in commands for flag, values in each.options.items() if values
         ),
     )
 
@@ -129,9 +122,7 @@ def _fish(commands: list[Command]) -> str:
             lines.append(f"complete -c mace -n {shlex.quote(here)} -f -a {name}{about}")
         for flag, values in each.options.items():
             names = f" -x -a {shlex.quote(' '.join(values))}" if values else ""
-            lines.append(
-                f"complete -c mace -n {shlex.quote(condition or here)} -l {flag.removeprefix('--')}{names}"
-            )
+            lines.append(f"complete -c mace -n {shlex.quote(condition or here)} -l {flag.removeprefix('--')}{names}")
     return "\n".join(lines)
 
 

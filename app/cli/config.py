@@ -59,8 +59,7 @@ def as_table(settings: Settings) -> str:
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
-        "  ".join([*(word.ljust(width) for word, width in zip(row, widths, strict=False)), row[3]])
-        for row in rows
+        "  ".join([*(word.ljust(width) for word, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     )
 
 

@@ -71,9 +71,7 @@ def _declare(arguments: argparse.Namespace) -> int:
     with as_misuse():
         question = validate(GateQuestion, values_of(options, arguments))
         require_limits(question, grouped="group" in dict(call.query))
-    declaration = declaration_of(
-        provenance_options(question, call), arguments.n_members, arguments.n_nonmembers
-    )
+    declaration = declaration_of(provenance_options(question, call), arguments.n_members, arguments.n_nonmembers)
     body: bytes | memoryview = json.dumps(declaration, indent=1).encode()
     if arguments.signing_key is not None:
         from app import signing

@@ -82,9 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"Advantage: {advantage['estimate']:.3f}, and with {percent(advantage['confidence'])} confidence between "
         f"{at_least(advantage['lower'])} and {at_most(advantage['upper'])}\n"
     )
-    write_line(
-        f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200; the rest of their answer:\n"
-    )
+    write_line(f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200; the rest of their answer:\n")
     write_line(text("report", answer, screen_width()))
     try:
         _save(output, table, bytes(reply.body), answer, overwrite=arguments.overwrite)

@@ -86,9 +86,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
     state_file = None if arguments.state is None else target_of(arguments.state, (".json",), overwrite=True)
-    if state_file is not None and os.path.realpath(arguments.output or "") == os.path.realpath(
-        state_file.path
-    ):
+    if state_file is not None and os.path.realpath(arguments.output or "") == os.path.realpath(state_file.path):
         raise Misuse("--state, -o: are the same file; name another one for the answer")
     run = {} if state_file is None else read_state(state_file)
     if arguments.declared is not None:

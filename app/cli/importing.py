@@ -80,9 +80,7 @@ def _import(arguments: argparse.Namespace) -> int:
     from app.cli.inputs import open_source
     from app.cli.outputs import WRITERS, target_of
 
-    target = (
-        None if arguments.output is None else target_of(arguments.output, tuple(WRITERS), arguments.overwrite)
-    )
+    target = None if arguments.output is None else target_of(arguments.output, tuple(WRITERS), arguments.overwrite)
     with Progress(arguments.quiet) as progress:
         _refuse_pickle(arguments.file, arguments.tool)
         with open_source(arguments.file) as source:

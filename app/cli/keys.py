@@ -43,9 +43,7 @@ def add(commands: Any) -> None:
 def _add_acts(command: Parser) -> None:
     acts = command.add_subparsers(title="what to do", metavar="ACT", prog="mace keys", required=True)
 
-    def act(
-        name: str, does: str, run: Callable[[argparse.Namespace], int], usage: str, whose: str = ""
-    ) -> Any:
+    def act(name: str, does: str, run: Callable[[argparse.Namespace], int], usage: str, whose: str = "") -> Any:
         parser = acts.add_parser(name, help=does, usage=f"mace keys {name} FILE{usage}")
         note = "; it is made if there is none" if run is _add else ""
         parser.add_argument("file", metavar="FILE", help=f"file of keys{note}")
@@ -69,9 +67,7 @@ def _add_acts(command: Parser) -> None:
     act("list", "name, scope, end and limits of each key", _list, "")
     does = "make a key that takes another's place, while both are good"
     rotation = act("rotate", does, _rotate, " NAME [--overlap WHEN]", "whose key")
-    rotation.add_argument(
-        "--overlap", metavar="WHEN", help="until when the former one is good (default: 24h)"
-    )
+    rotation.add_argument("--overlap", metavar="WHEN", help="until when the former one is good (default: 24h)")
     act("remove", "take a key back", _remove, " NAME", "whose key")
 
 

@@ -60,9 +60,7 @@ def read_limits(path_text: str | None) -> LimitsFile | None:
     return None
 
 
-def fill_in(
-    file: LimitsFile, question: str, options: Sequence[Option], arguments: argparse.Namespace
-) -> list[str]:
+def fill_in(file: LimitsFile, question: str, options: Sequence[Option], arguments: argparse.Namespace) -> list[str]:
     """Take from the file what was not typed; the options that were taken, as they would be typed."""
     keys = {each.flag.removeprefix("--"): each.key for each in options}
     typed_options = []
@@ -122,16 +120,12 @@ def _parse(path: Path, tables: Mapping[str, Any]) -> LimitsFile:
         if not isinstance(table, Mapping):
             continue
         if command not in COMMANDS:
-            raise Misuse(
-                f"{name}: {printable(command)} is none of {', '.join(COMMANDS)}{nearest(command, COMMANDS)}"
-            )
+            raise Misuse(f"{name}: {printable(command)} is none of {', '.join(COMMANDS)}{nearest(command, COMMANDS)}")
         options[command] = _options(name, f"{command}.", table, _flags(command))
     return LimitsFile(name, options)
 
 
-def _options(
-    file: str, table: str, values: Mapping[str, Any], flags: frozenset[str]
-) -> dict[str, str | bool]:
+def _options(file: str, table: str, values: Mapping[str, Any], flags: frozenset[str]) -> dict[str, str | bool]:
     options: dict[str, str | bool] = {}
     for key, value in values.items():
         name, place = key.replace("_", "-"), f"{file}: {table}{printable(key)}"

@@ -90,9 +90,7 @@ def add_to(parser: Parser, options: Sequence[Option]) -> None:
     """Add the options under headings; the name that another command, or an earlier version, has for one is known."""
     headings = {each.heading for each in options}
     groups: dict[str, Any] = {
-        heading: parser.add_argument_group(title)
-        for heading, title in HEADINGS.items()
-        if heading in headings
+        heading: parser.add_argument_group(title) for heading, title in HEADINGS.items() if heading in headings
     }
     for each in options:
         kind: dict[str, Any] = {"metavar": each.metavar}

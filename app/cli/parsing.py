@@ -96,9 +96,7 @@ class OnceEither(argparse.BooleanOptionalAction):
         super().__call__(parser, namespace, values, option_string)  # type: ignore[arg-type]
 
 
-def _require_new(
-    parser: argparse.ArgumentParser, namespace: argparse.Namespace, name: str, option: str | None
-) -> None:
+def _require_new(parser: argparse.ArgumentParser, namespace: argparse.Namespace, name: str, option: str | None) -> None:
     """Refuse an option that has a value already; each is None until then. Files have no option string."""
     if option is not None and getattr(namespace, name) is not None:
         names = [each.option_strings[0] for each in parser._actions if each.dest == name]
@@ -116,9 +114,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that suggests the nearest name for a mistyped one."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(
-            **{"formatter_class": argparse.RawDescriptionHelpFormatter, **settings}, allow_abbrev=False
-        )
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter, **settings}, allow_abbrev=False)
         self.register("action", None, Once)
         self.register("action", "either", OnceEither)
         self.register("action", "former", Former)

@@ -30,17 +30,13 @@ FLAGS = ("junit", "sarif", "metrics", "summary")
 def add_files(parser: Parser) -> None:
     """The options for files that a pipeline reads."""
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
-    group.add_argument(
-        "--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit, or file"
-    )
+    group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit, or file")
     group.add_argument(
         "--sarif",
         metavar="FILE",
         help="SARIF 2.1.0 (.sarif): a result for each limit that is not kept, where code scanning reads it",
     )
-    group.add_argument(
-        "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
-    )
+    group.add_argument("--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report")
     group.add_argument(
         "--summary",
         metavar="FILE",
@@ -97,9 +93,7 @@ def _writers(question: Operation, arguments: argparse.Namespace) -> list[Writer]
 
         target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(question, arguments))))
-    summaries = (
-        [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
-    )
+    summaries = [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
     step = os.environ.get("GITHUB_STEP_SUMMARY")
     if step and Path(os.path.realpath(step)) not in summaries:
         summaries.append(Path(step))

@@ -167,9 +167,7 @@ def _require_none(call: Call, names: Sequence[str], why: str) -> None:
         raise Misuse(f"{flag(name)}: {why}")
 
 
-def _queries(
-    call: Call, values: Values, sources: Sequence[Source | Shards], progress: Progress
-) -> DecodedBody:
+def _queries(call: Call, values: Values, sources: Sequence[Source | Shards], progress: Progress) -> DecodedBody:
     """One query from each input, called by its stem."""
     _require_none(
         call,
@@ -249,10 +247,7 @@ def _of_texts(call: Call, values: Values, inputs: Sides) -> Reply:
     """The answer about texts of either side, read as they are scored."""
     calls = [_call_about(call, source) for source in (inputs.members, inputs.nonmembers)]
     with inputs.members.body() as members, inputs.nonmembers.body() as nonmembers:
-        each = (
-            reader_of(about).texts(about, body)
-            for about, body in zip(calls, (members, nonmembers), strict=True)
-        )
+        each = (reader_of(about).texts(about, body) for about, body in zip(calls, (members, nonmembers), strict=True))
         sides = dict(zip(("members", "nonmembers"), each, strict=True))
         return answer(call, DecodedBody(options={**values, **sides}))
 

@@ -41,9 +41,7 @@ def add(commands: Any) -> None:
         description=DESCRIPTION,
         epilog=ENDINGS,
     )
-    command.add_argument(
-        "--host", metavar="ADDRESS", help="address to listen on (default: MACE_HOST, or 127.0.0.1)"
-    )
+    command.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: MACE_HOST, or 127.0.0.1)")
     command.add_argument(
         "--port", metavar="N", help="port to listen on; 0 takes a free one (default: MACE_PORT, or 8000)"
     )

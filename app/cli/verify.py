@@ -57,9 +57,7 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="the service's public keys, in PEM or as a JWK set, or the address of a service that publishes them",
     )
-    command.add_argument(
-        "--request", metavar="FILE", help="the body that the one file answers, as it was sent"
-    )
+    command.add_argument("--request", metavar="FILE", help="the body that the one file answers, as it was sent")
     command.add_argument(
         "--target", metavar="TEXT", help="where it was sent, query and all, as /v1/gate; goes with --request"
     )

@@ -226,14 +226,10 @@ class Connection(HttpToolsProtocol):
                 self.url,
                 self.parser.get_http_version().encode(),
             )
-            headers = [
-                b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}
-            ]
+            headers = [b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}]
             self.parser = httptools.HttpRequestParser(self)
             self._upgrade_declined = True
-            self.parser.feed_data(
-                b"\r\n".join([start, *headers, b"connection: close", b"", data[upgrade.args[0] :]])
-            )
+            self.parser.feed_data(b"\r\n".join([start, *headers, b"connection: close", b"", data[upgrade.args[0] :]]))
 
     def on_message_begin(self) -> None:
         """Begin a head."""
@@ -390,12 +386,7 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
             return
         again = self.loop.time() >= self._ask_again
-        if (
-            again
-            and not cycle.response_started
-            and not self.pipeline
-            and cycle.scope["http_version"] == "1.1"
-        ):
+        if again and not cycle.response_started and not self.pipeline and cycle.scope["http_version"] == "1.1":
             self.transport.write(CONTINUE)
             self._ask_again = self.loop.time() + ASK_SECONDS
         self._timer = self.loop.call_later(LEFT_SECONDS, self._ask_whether_left)
@@ -416,9 +407,7 @@ class Connection(HttpToolsProtocol):
 
     def _head_timed_out(self) -> None:
         if self._reading_head:
-            self._refuse(
-                Problem("request-stalled", f"the head was not complete after {HEAD_SECONDS:g} seconds")
-            )
+            self._refuse(Problem("request-stalled", f"the head was not complete after {HEAD_SECONDS:g} seconds"))
         else:
             self.transport.close()
 

@@ -67,9 +67,7 @@ def _of(answer: BaseModel) -> Response:
     return Response(answer.model_dump_json(), media_type=JSON)
 
 
-@router.get(
-    "/healthz", operation_id="healthz", summary="Whether the service is alive", responses=answers_with(Alive)
-)
+@router.get("/healthz", operation_id="healthz", summary="Whether the service is alive", responses=answers_with(Alive))
 async def healthz(_request: Request) -> Response:
     """Answers as long as the event loop turns; needs no key."""
     return _of(Alive())

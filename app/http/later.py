@@ -39,12 +39,8 @@ class JobAnswer(BaseModel):
         description="how many requests wait for a worker that came before it; clients take turns, so it may get one "
         "sooner. null once it has a worker, and where another replica works on it"
     )
-    seconds: float = Field(
-        description="how long it has been worked on, or was, waiting for a worker included"
-    )
-    seconds_kept: float | None = Field(
-        description="how long the answer is still kept; null while it is worked on"
-    )
+    seconds: float = Field(description="how long it has been worked on, or was, waiting for a worker included")
+    seconds_kept: float | None = Field(description="how long the answer is still kept; null while it is worked on")
 
 
 ANSWERS = (JobAnswer,)  # what a route here answers with

@@ -57,9 +57,7 @@ class FindRoute:
                 if match is Match.PARTIAL:
                     methods |= getattr(route, "methods", set())
             else:
-                scope["allow"] = ", ".join(
-                    sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
-                )
+                scope["allow"] = ", ".join(sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())))
         await self.app(scope, receive, send)
 
 

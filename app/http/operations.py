@@ -197,9 +197,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
         wait = seconds_to_wait(request.headers)
         try:
             if wait is None:
-                return answered(
-                    request, await answer_question(running, question, request.receive, request.headers)
-                )
+                return answered(request, await answer_question(running, question, request.receive, request.headers))
             job = await running.jobs.run(question, request.receive, request.headers, request.scope, wait)
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
@@ -260,9 +258,7 @@ async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str], req
         return Outcome(reply)
     if reply.step is not None and running.runs is not None:
         seal = await running.runs.seal(reply.step)
-        reply = replace(
-            reply, body=bytes(reply.body).replace(STATE, STATE + f'"{SEAL}":"{seal}",'.encode(), 1)
-        )
+        reply = replace(reply, body=bytes(reply.body).replace(STATE, STATE + f'"{SEAL}":"{seal}",'.encode(), 1))
 
     def work() -> tuple[bytes | memoryview, dict[str, str], str]:
         body, headers = reply.body, dict(usual)

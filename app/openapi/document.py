@@ -180,9 +180,7 @@ def components(further: Sequence[type]) -> Schema:
     """Schemas of all questions, answers and problems, and of further answers."""
     models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
     models += [
-        (name, "validation", TypeAdapter(model))
-        for name, model in QUESTIONS.items()
-        if JSON in BY_NAME[name].bodies
+        (name, "validation", TypeAdapter(model)) for name, model in QUESTIONS.items() if JSON in BY_NAME[name].bodies
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
     models += [(each.__name__, "serialization", TypeAdapter(each)) for each in (BriefAnswer, *further)]

@@ -80,9 +80,7 @@ def csv_text() -> str:
     """The sample as a table: two scores a record, whether it is a member, and its group."""
     rows = ["score,loss,member,group"]
     scores = MEMBERS + NONMEMBERS
-    rows += [
-        f"{score:.2f},{1 - score:.2f},{int(i < len(MEMBERS))},{GROUPS[i]}" for i, score in enumerate(scores)
-    ]
+    rows += [f"{score:.2f},{1 - score:.2f},{int(i < len(MEMBERS))},{GROUPS[i]}" for i, score in enumerate(scores)]
     return "\n".join(rows) + "\n"
 
 
@@ -170,9 +168,7 @@ def _example(operation: str) -> Mapping[str, Any]:
     arrays = set(SIDED.get(operation, ARRAYS[operation][:1]))
     values = [example.value for example in JSON_EXAMPLES[operation].values()]
     return next(
-        value
-        for value in values
-        if isinstance(value, Mapping) and set(ARRAYS[operation]) & value.keys() == arrays
+        value for value in values if isinstance(value, Mapping) and set(ARRAYS[operation]) & value.keys() == arrays
     )
 
 

@@ -71,9 +71,7 @@ def _about_table(operation: str) -> Iterator[tuple[str, Schema, str]]:
     """What may be said of the table that is the body."""
     if BY_NAME[operation].tables:
         words = ", ".join(BY_NAME[operation].tables)
-        text = (
-            f"{ABOUT_TABLE}the column that says of each row to which it belongs ({words}); table, if left out"
-        )
+        text = f"{ABOUT_TABLE}the column that says of each row to which it belongs ({words}); table, if left out"
         return iter(((WHOLE, {"type": "string"}, text),))
     return _of_arrays(operation) if takes_arrays(operation) else _of_sides(operation)
 
@@ -96,9 +94,7 @@ def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
     fields = QUESTIONS[operation].model_fields
     for option, name in zip(of_table(operation), ARRAYS[operation], strict=False):
         usual = "; without it, all columns, or the only one" if option == COLUMN else ""
-        text = (
-            f"{ABOUT_TABLE}the column of {name}, or several, separated by commas, for rows of numbers{usual}"
-        )
+        text = f"{ABOUT_TABLE}the column of {name}, or several, separated by commas, for rows of numbers{usual}"
         yield option, {"type": "string"}, f"{text}. {name}: {fields[name].description}"
 
 
@@ -126,11 +122,7 @@ def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set
                     **example,
                 }
             elif branch.get("type") != "null":
-                kind = {
-                    k: v
-                    for k, v in branch.items()
-                    if k not in {"title", "description", "default", "examples"}
-                }
+                kind = {k: v for k, v in branch.items() if k not in {"title", "description", "default", "examples"}}
                 deprecated = {"deprecated": True} if field.get("deprecated") else {}
                 before = options.get(prefix + name)
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}

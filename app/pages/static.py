@@ -117,9 +117,7 @@ def _read(path: Path) -> bytes:
 PLACE = Path(sys.prefix) / "share" / "mace" / "guide"
 """Where it is looked for, and where ``scripts/docs`` puts it, unless told otherwise."""
 
-NOT_BUILT = (
-    "the guide is not built here: scripts/docs builds it, and MACE_GUIDE names another folder that has it"
-)
+NOT_BUILT = "the guide is not built here: scripts/docs builds it, and MACE_GUIDE names another folder that has it"
 MEDIA = {**MEDIA_TYPES, ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -132,9 +130,7 @@ class Guide:
     @classmethod
     def of(cls, folder: Path) -> Guide:
         """The files that are there now; none, where it was never built."""
-        return cls(
-            {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-        )
+        return cls({path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()})
 
     async def enter(self, _request: Request) -> Response:
         """Lead to where the guide's own relative addresses hold."""

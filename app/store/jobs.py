@@ -118,9 +118,7 @@ class JobsInStore:
         async with self._store.connection() as connection:
             return self._about(self._require_row(await connection.fetchrow(rows.LOOK, name, owner)))
 
-    async def result(
-        self, name: str, owner: str | None, *, fetched: bool
-    ) -> jobs.KeptAnswer | jobs.Description:
+    async def result(self, name: str, owner: str | None, *, fetched: bool) -> jobs.KeptAnswer | jobs.Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
         self._require_name(name)
         async with self._store.connection() as connection:
@@ -170,9 +168,7 @@ class JobsInStore:
             source.size,
         )
         async with self._store.connection() as connection, connection.transaction():
-            await connection.execute(
-                rows.STORE, name, question.call.operation, *about, self._store.replica, LEASE
-            )
+            await connection.execute(rows.STORE, name, question.call.operation, *about, self._store.replica, LEASE)
             await store_parts(connection, name, source.parts(), of_answer=False)
 
     def _go_on(self, work: Work) -> None:

@@ -56,9 +56,7 @@ LOOK = f"""
         extract(epoch FROM kept_until - now()) AS seconds_kept
     FROM mace.job WHERE {OF_OWNER}
     """
-FETCHED = (
-    f"UPDATE mace.job SET kept_until = least(kept_until, now() + $3) WHERE {OF_OWNER} AND ended IS NOT NULL"
-)
+FETCHED = f"UPDATE mace.job SET kept_until = least(kept_until, now() + $3) WHERE {OF_OWNER} AND ended IS NOT NULL"
 CANCEL = f"DELETE FROM mace.job WHERE {OF_OWNER} RETURNING id"
 MAKE_ROOM = """
     WITH share AS (

@@ -150,9 +150,7 @@ TELL = """
     INSERT INTO mace.chain (first, last, told) VALUES ($1, $2, now())
     ON CONFLICT (first) DO UPDATE SET last = excluded.last, told = excluded.told
     """
-OTHERS = (
-    "SELECT first, last FROM mace.chain WHERE first <> $1 AND told > now() - interval '1 day' ORDER BY first"
-)
+OTHERS = "SELECT first, last FROM mace.chain WHERE first <> $1 AND told > now() - interval '1 day' ORDER BY first"
 FORGET_CHAINS = "DELETE FROM mace.chain WHERE told <= now() - interval '1 day'"
 
 

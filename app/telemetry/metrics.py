@@ -50,9 +50,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=True)
         ProcessCollector(registry=self.registry)
-        self._requests = Counter(
-            "mace_requests", "Requests answered.", ("operation", "status"), registry=self.registry
-        )
+        self._requests = Counter("mace_requests", "Requests answered.", ("operation", "status"), registry=self.registry)
         self._seconds = Histogram(
             "mace_request_seconds",
             "Seconds from the head of a request until its answer is handed to the connection.",
@@ -95,9 +93,7 @@ class Metrics:
 
     def watch_gauges(self, look: Callable[[], Mapping[str, tuple[str, float]]]) -> None:
         """Show also these gauges, each with what it is."""
-        self.registry.register(
-            _Watched(lambda: (GaugeMetricFamily(name, *about) for name, about in look().items()))
-        )
+        self.registry.register(_Watched(lambda: (GaugeMetricFamily(name, *about) for name, about in look().items())))
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
@@ -116,9 +112,7 @@ class _Watched:
 
 def _lost_lines() -> Iterator[Metric]:
     """Lines of the log that nobody read in time."""
-    yield CounterMetricFamily(
-        "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost
-    )
+    yield CounterMetricFamily("mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost)
 
 
 def _of_jobs(states: Mapping[Any, int]) -> Iterator[Metric]:
@@ -138,9 +132,7 @@ def _of_pool(now: Any) -> Iterator[Metric]:
     yield GaugeMetricFamily("mace_places", "How many of them are admitted.", now.places)
     yield GaugeMetricFamily("mace_small_waiting", "Small requests waiting for their turn.", now.small_waiting)
     yield GaugeMetricFamily("mace_bodies_arriving", "Bodies that arrive.", now.arriving)
-    yield GaugeMetricFamily(
-        "mace_streams_waiting", "Bodies that wait to be read by a worker.", now.streams_waiting
-    )
+    yield GaugeMetricFamily("mace_streams_waiting", "Bodies that wait to be read by a worker.", now.streams_waiting)
     yield GaugeMetricFamily("mace_ready", "1 if a request would be admitted, else 0.", float(now.ready))
     yield GaugeMetricFamily("mace_spooled_bytes", "Bytes of bodies held at this moment.", now.spooled)
     kills = CounterMetricFamily("mace_worker_kills", "Workers ended, by reason.", labels=["reason"])

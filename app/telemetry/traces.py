@@ -49,9 +49,7 @@ class Spans:
             resource=Resource.create({"service.name": "mace", "service.version": __version__}),
             shutdown_on_exit=False,  # the app's own end does it
         )
-        provider.add_span_processor(
-            BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=COLLECTOR_SECONDS))
-        )
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=COLLECTOR_SECONDS)))
         return cls(provider)
 
     @contextmanager

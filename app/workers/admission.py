@@ -229,10 +229,7 @@ class Streams:
         """End the slowest of the bodies that have held a worker for as long as another waited for it."""
         now = asyncio.get_running_loop().time()
         paces = [
-            (pace, body)
-            for body in self._holding
-            for seconds, pace in [body.pace(now)]
-            if seconds >= self._patience
+            (pace, body) for body in self._holding for seconds, pace in [body.pace(now)] if seconds >= self._patience
         ]
         pace, slowest = min(paces, key=lambda pair: pair[0], default=(math.inf, None))
         if slowest is None or pace >= STREAM_PACE:
@@ -299,9 +296,7 @@ class Line:
             if (waiting := line.give_way(client, size)) is not None:
                 if not waiting.done():
                     waiting.set_exception(
-                        busy(
-                            "you have more requests waiting than others, for one of whom the place is needed"
-                        )
+                        busy("you have more requests waiting than others, for one of whom the place is needed")
                     )
                 return True
         return False
@@ -412,9 +407,7 @@ class Turns:
 
     def full(self) -> Problem:
         """The problem of a request that finds too many before it."""
-        return busy(
-            f"{MOST_SMALL} small requests wait, as many as may; try again later", self._seconds * MOST_SMALL
-        )
+        return busy(f"{MOST_SMALL} small requests wait, as many as may; try again later", self._seconds * MOST_SMALL)
 
     def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         self._computing -= 1

@@ -88,14 +88,8 @@ class Datasets:
                 expansion = 1 if about.encoding == "identity" else EXPANSION
                 if file.size() * expansion <= LARGE:
                     return perform(about, Body.of(file.read()))
-        if (
-            BY_NAME[call.operation].tables
-            or "group" not in of_table(call.operation)
-            or call.operation == "columns"
-        ):
-            raise _refused(
-                f"names {len(shards.shards)} files or a large one; this question reads one of usual size"
-            )
+        if BY_NAME[call.operation].tables or "group" not in of_table(call.operation) or call.operation == "columns":
+            raise _refused(f"names {len(shards.shards)} files or a large one; this question reads one of usual size")
         columns = tuple(table_options(call).items())
         return answer(call, read(shards, call.operation, options(call), columns, textual=True))
 

@@ -97,9 +97,7 @@ class MemoryLimit:
         baseline = data_bytes()
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = baseline + allowance
-        resource.setrlimit(
-            resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-        )
+        resource.setrlimit(resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
         return cls(baseline, allowance)
 
     def lift(self) -> None:

@@ -187,9 +187,7 @@ class ForkServer:
         except BaseException:
             ours.close()
             raise
-        worker = Worker(
-            msgspec.convert(fields["pid"], int), ours, msgspec.convert(fields["given_up"], tuple[str, ...])
-        )
+        worker = Worker(msgspec.convert(fields["pid"], int), ours, msgspec.convert(fields["given_up"], tuple[str, ...]))
         self._workers.add(worker.pid)
         return worker
 

@@ -55,9 +55,7 @@ class Budget:
         room = (self.most if total <= SMALL else self.most - self.most // 8) - size
         if self.in_use > room and self.in_use - self._kept_answers.size > room:
             return False
-        while (
-            self.in_use > room and (let_go := self._kept_answers.oldest_of_largest(by_size=True)) is not None
-        ):
+        while self.in_use > room and (let_go := self._kept_answers.oldest_of_largest(by_size=True)) is not None:
             let_go()
         return self.in_use <= room
 
@@ -99,9 +97,7 @@ class Budget:
         """Keep an answer until room is needed, at the cost of whoever keeps most; false if it is too large for that."""
         if size > self.most // 2:
             return False
-        while len(self._kept_answers) >= MOST_KEPT and (
-            oldest := self._kept_answers.oldest_of_largest(by_size=False)
-        ):
+        while len(self._kept_answers) >= MOST_KEPT and (oldest := self._kept_answers.oldest_of_largest(by_size=False)):
             oldest()
         while self._kept_answers.size + size > self.most // 2 and (
             oldest := self._kept_answers.oldest_of_largest(by_size=True)

@@ -130,9 +130,7 @@ class Smoothed:
         """Sign of the gain after a Gaussian of ``bandwidth`` cells, reflected at both ends."""
         reach = min(int(4 * self.bandwidth) + 1, gain.shape[1])
         kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / self.bandwidth) ** 2)
-        padded = np.concatenate(
-            [gain[:, :reach][:, ::-1], gain, gain[:, gain.shape[1] - reach :][:, ::-1]], axis=1
-        )
+        padded = np.concatenate([gain[:, :reach][:, ::-1], gain, gain[:, gain.shape[1] - reach :][:, ::-1]], axis=1)
         smooth = np.zeros_like(gain)
         for offset, weight in enumerate(kernel):
             smooth += weight * padded[:, offset : offset + gain.shape[1]]

@@ -217,9 +217,7 @@ def _fractions(counts: Counts) -> tuple[Floats, int]:
     return np.concatenate([[first / GROWTH, first - first / GROWTH], fractions[1:]]), 1
 
 
-def validate(
-    counts: Counts, prior: float, seed: int, orders: int = ORDERS, way: Way | None = None
-) -> Validation:
+def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS, way: Way | None = None) -> Validation:
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
     way, (fractions, since) = way or Way.of(counts, prior), _fractions(counts)
     blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
@@ -244,10 +242,7 @@ def validate_anywhere(
         pilots = 1 if one_pilot else orders
         looks = [_close_look(way, cells, fractions, rng, orders // pilots) for _ in range(pilots)]
     rules = [families_for(counts, cells) for counts, _ in looks]
-    records = [
-        _guess_record(way, blocks, families, since)
-        for (_, blocks), families in zip(looks, rules, strict=True)
-    ]
+    records = [_guess_record(way, blocks, families, since) for (_, blocks), families in zip(looks, rules, strict=True)]
     return validation_of(way, records, _names(rules[0]), one_pilot=one_pilot)
 
 
@@ -262,9 +257,7 @@ def _close_look(
     fine = way.counts
     ends = [side.cumsum() for side in (fine.members, fine.nonmembers)]
     pilot = [_draw(end, min(PILOT, round(float(fractions[0] * end[-1]))), rng) for end in ends]
-    starts = close_to_cuts(
-        ends[0] + ends[1], pilot, way.prior, fine.group_starts(cells), fine.n_records / cells
-    )
+    starts = close_to_cuts(ends[0] + ends[1], pilot, way.prior, fine.group_starts(cells), fine.n_records / cells)
     first = [np.bincount(starts.searchsorted(side, "right") - 1, minlength=len(starts)) for side in pilot]
     whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
     line = Intervals(np.arange(1.0, len(starts)))
@@ -283,9 +276,7 @@ def _draw(ends: Integers, size: int, rng: np.random.Generator) -> Integers:
     return ends.searchsorted(records, side="right")
 
 
-def close_to_cuts(
-    ends: Integers, pilot: Sequence[Integers], prior: float, starts: Integers, width: float
-) -> Integers:
+def close_to_cuts(ends: Integers, pilot: Sequence[Integers], prior: float, starts: Integers, width: float) -> Integers:
     """First cell of each group: groups of about ``width`` records that begin at ``starts``, cut further near cuts.
 
     Between the two records of the pilot next to its best cut all cuts are alike to it: that gap is divided evenly by
@@ -316,9 +307,7 @@ def validation_of(
     return Validation(way.restore(together(records)), names, prior, pooled, one_pilot)
 
 
-def _guess_record(
-    way: Way, blocks: tuple[Integers, Integers], families: Sequence[Family], since: int
-) -> GuessRecord:
+def _guess_record(way: Way, blocks: tuple[Integers, Integers], families: Sequence[Family], since: int) -> GuessRecord:
     """What the rules of all shuffles and blocks, (shuffles, blocks, cells), fitted in one go, achieved."""
     guesses = rules_from_past(*blocks, way.prior, families)
     members, nonmembers = (side[:, 1:] for side in blocks)
@@ -328,9 +317,7 @@ def _guess_record(
     return follow_leader(hits, n1, n0[:, None] - alarms, n0, way.prior, since)
 
 
-def rules_from_past(
-    members: Numbers, nonmembers: Numbers, prior: float, families: Sequence[Family]
-) -> Guesses:
+def rules_from_past(members: Numbers, nonmembers: Numbers, prior: float, families: Sequence[Family]) -> Guesses:
     """The rule of each family for each block but the first, (families, shuffles, blocks, cells)."""
     gain = prior * _past_shares(members) - (1.0 - prior) * _past_shares(nonmembers)
     rows = gain.reshape(-1, gain.shape[-1])

@@ -317,9 +317,7 @@ def _search_along(tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, enou
         bound = np.concatenate([limits[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
         open_ = np.flatnonzero((bound > lower) & (last > first))
-        is_settled = (
-            upper - lower <= max(SLACK * (upper - best_here), FINE) or lower > enough or upper <= enough < 1.0
-        )
+        is_settled = upper - lower <= max(SLACK * (upper - best_here), FINE) or lower > enough or upper <= enough < 1.0
         if is_settled or not open_.size:
             break
         top = open_[np.argsort(-bound[open_])[:PIECES]]
@@ -350,9 +348,7 @@ def _chi_square(counts: Counts, prior: float, alpha: float) -> float:
     lone = 0.0
     if alone.any():
         first, second = int(counts.members[alone].sum()), int(counts.nonmembers[alone].sum())
-        lone = float(
-            weighted_accuracy_upper(first, counts.n_members, second, counts.n_nonmembers, prior, alpha / 2.0)
-        )
+        lone = float(weighted_accuracy_upper(first, counts.n_members, second, counts.n_nonmembers, prior, alpha / 2.0))
         alpha /= 2.0
     return several * float(np.sqrt(_second_moment_limit(square, spread, slope, alpha))) + lone
 

@@ -374,10 +374,7 @@ def _build(learner: Learner, seed: int) -> Any:
 
 
 def _rows(scores: Scores) -> list[Floats]:
-    return [
-        np.asarray(side, dtype=np.float64).reshape(len(side), -1)
-        for side in (scores.members, scores.nonmembers)
-    ]
+    return [np.asarray(side, dtype=np.float64).reshape(len(side), -1) for side in (scores.members, scores.nonmembers)]
 
 
 def _block_ends(n_records: int) -> NDArray[np.int64]:
@@ -420,9 +417,7 @@ def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Fitted:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model.fit(
-                np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)])
-            )
+            model.fit(np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)]))
         except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
             return Fitted(None)
     return Fitted(model)

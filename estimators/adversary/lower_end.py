@@ -69,9 +69,7 @@ class BestCut:
         enough = (1.0 + known) / 2.0
         up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0, enough)
         enough = max(enough, up)
-        down = _end_of(
-            self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0, enough
-        )
+        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0, enough)
         return 2.0 * max(up, down) - 1.0
 
 
@@ -104,9 +102,7 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float, enough: 
 
     def excess(a: float) -> float:
         """How far P(S >= s) lies above the level, in normal quantiles, in which it is nearly a line."""
-        chance = min(
-            max(_reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15
-        )
+        chance = min(max(_reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
         return float(ndtri(chance)) - level
 
     spread = float(np.hypot(prior / np.sqrt(n1), (1.0 - prior) / np.sqrt(n0)))

@@ -124,9 +124,7 @@ def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = No
     best = best_by_changes(of_steps, numbers[-1])
     unit = np.sqrt((1.0 / n1 + 1.0 / n0) / worth) / 2.0
     is_joined = counts.n_records * worth > 2 * len(starts)
-    more = {
-        each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), is_joined) for each in numbers
-    }
+    more = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), is_joined) for each in numbers}
     beyond = max(more[each] / SPREAD[each] for each in numbers)
     if beyond <= EVIDENT:
         return Changes(float(beyond), None)
@@ -350,9 +348,7 @@ def _length(values: Floats) -> Integers:
     return length
 
 
-def many_changes(
-    fine: Counts, prior: float, seed: int, orders: int = ORDERS
-) -> tuple[Validation | None, int | None]:
+def many_changes(fine: Counts, prior: float, seed: int, orders: int = ORDERS) -> tuple[Validation | None, int | None]:
     """What rules with many changes achieve on unseen records, if there is a sign of them; and how many are evident."""
     is_asked, evident = sign_of(fine)
     if not is_asked:

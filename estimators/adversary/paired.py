@@ -132,8 +132,7 @@ def _judge(
         counts, place = fine, np.arange(fine.size)
         if starts is not None:
             pilot = [
-                side[order[: min(PILOT, end[0])]]
-                for side, order, end in zip(cells, order_of_sides, ends, strict=True)
+                side[order[: min(PILOT, end[0])]] for side, order, end in zip(cells, order_of_sides, ends, strict=True)
             ]
             near = close_to_cuts(after, pilot, prior, starts, fine.n_records / groups)
             counts = fine.join(near)
@@ -148,9 +147,7 @@ def _judge(
         rules = rules_from_past(members[None], nonmembers[None], prior, families)[:, 0]
         leading = rules[_leaders(rules, members, nonmembers, prior), np.arange(len(fractions) - 1)]
         right = [np.full(n, -1, dtype=np.int64) for n in sizes]
-        for member, outcome, order, block, side in zip(
-            (1, 0), right, order_of_sides, blocks, joined, strict=True
-        ):
+        for member, outcome, order, block, side in zip((1, 0), right, order_of_sides, blocks, joined, strict=True):
             outcome[order] = np.where(block > 0, leading[block - 1, side] == member, -1)
         yield right[0], right[1]
 

@@ -252,15 +252,11 @@ class Pilot:
         first, last = np.searchsorted(self.places, [start, start + size])
         return self.rows[first:last]
 
-    def teach(
-        self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
-    ) -> LearnedRule:
+    def teach(self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS) -> LearnedRule:
         """The score that is learned from it."""
         return teach(self.members, self.nonmembers, prior, seed, learners)
 
-    def teach_boxes(
-        self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = IN_ENGINES
-    ) -> BoxRule:
+    def teach_boxes(self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = IN_ENGINES) -> BoxRule:
         """The score that is learned from it of those that a database can compute."""
         rule = self.teach(prior, seed, learners)
         model = rule.classify.model

@@ -186,9 +186,7 @@ def judge_records(scores: Scores, rule: AttackRule, prior: float, seed: int) -> 
     pool = {"members": members, "nonmembers": nonmembers}.get(
         rule.of if isinstance(rule, QuantileRule) else "all", np.concatenate([members, nonmembers])
     )
-    return _cut_at(
-        members, nonmembers, pool, _number_accused(rule, len(members), len(pool)), sign, prior, seed
-    )
+    return _cut_at(members, nonmembers, pool, _number_accused(rule, len(members), len(pool)), sign, prior, seed)
 
 
 def _guesses(side: NDArray[np.generic], name: str) -> Guesses:

@@ -141,15 +141,11 @@ def _copies(
     if lower and rows_repeat(tables.members, tables.nonmembers):
         sides = (tables.members, members), (tables.nonmembers, nonmembers)
         ones, others = (hit[np.unique(rows.records, return_index=True)[1]] for rows, hit in sides)
-        lower = min(
-            lower, float(excess_lower(int(ones.sum()), len(ones), int(others.sum()), len(others), alpha))
-        )
+        lower = min(lower, float(excess_lower(int(ones.sum()), len(ones), int(others.sum()), len(others), alpha)))
     chance = by_chance / len(nonmembers)
     value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
     guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
-    estimate = Estimate(
-        min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee)
-    )
+    estimate = Estimate(min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee))
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
 
@@ -211,15 +207,11 @@ def unasked_fail(tables: Encoding, confidence: float, shares: int = 1) -> list[R
     limit = judge_copies(count_copies(tables, own), 0, copied_identifiers(tables, own))
     if limit.decision is not Decision.FAIL:
         return []
-    reason = (
-        f"{limit.reason}, which is judged unless copies are limited otherwise or accepted (accept_copies)"
-    )
+    reason = f"{limit.reason}, which is judged unless copies are limited otherwise or accepted (accept_copies)"
     return [replace(limit, reason=reason)]
 
 
-def judge_all(
-    tables: Encoding, copies: Copies, most: int, confidence: float, shares: int = 1
-) -> RiskiestLimit:
+def judge_all(tables: Encoding, copies: Copies, most: int, confidence: float, shares: int = 1) -> RiskiestLimit:
     """A limit on copies that was asked for; what identifiers show may make it fail, at a tenth of the level on top."""
     return judge_copies(copies, most, copied_identifiers(tables, 1.0 - _unasked(confidence, shares)))
 
@@ -262,9 +254,7 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
 
 def _shown(lower: int, hits: int, confidence: float, what: str) -> CopiedIdentifiers:
     interval = Interval(float(lower), float(hits), confidence, OF_COPIES)
-    sure = (
-        f"with {one_end(confidence)} at least {lower:,} training rows were copied beyond what chance explains"
-    )
+    sure = f"with {one_end(confidence)} at least {lower:,} training rows were copied beyond what chance explains"
     sentence = f"{what}: {sure}"
     return CopiedIdentifiers(Estimate(float(hits), interval), sentence)
 

@@ -174,9 +174,7 @@ def exposed_members(
 def _few_members_far_from(lists: ExposedMembers, data: Scores) -> bool:
     """Whether members are shown to be at most half as frequent as nonmembers up to the nonmembers' median."""
     toward = -1.0 if lists.is_low else 1.0
-    members, nonmembers = (
-        toward * np.asarray(each, dtype=np.float64) for each in (data.members, data.nonmembers)
-    )
+    members, nonmembers = (toward * np.asarray(each, dtype=np.float64) for each in (data.members, data.nonmembers))
     rank, level = (len(nonmembers) + 1) // 2, (1.0 - lists.confidence) * OF_DRIFT
     alike = int((members <= np.partition(nonmembers, rank - 1)[rank - 1]).sum())
     return upper_limit(alike, len(members), level) < lower_limit(rank, len(nonmembers), level) / 2.0
@@ -185,9 +183,7 @@ def _few_members_far_from(lists: ExposedMembers, data: Scores) -> bool:
 def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: float) -> ExposedMembers:
     """The lists from one end of the scores."""
     toward = -1.0 if is_low else 1.0
-    members, nonmembers = (
-        toward * np.asarray(each, dtype=np.float64) for each in (data.members, data.nonmembers)
-    )
+    members, nonmembers = (toward * np.asarray(each, dtype=np.float64) for each in (data.members, data.nonmembers))
     order = np.argsort(-members, kind="stable")
     cuts, first = np.unique(-members[order], return_index=True)
     records = np.append(first[1:], len(members))
@@ -195,6 +191,4 @@ def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: f
     every = np.append(others, len(nonmembers))  # the cut below all
     most = alike_at_most(np.append(records, len(members)), every, alpha)[:-1]
     guarantee = Guarantee(COVERS, ASSUMES, True)
-    return ExposedMembers(
-        order, -toward * cuts, records, most, share, is_low, confidence, len(nonmembers), guarantee
-    )
+    return ExposedMembers(order, -toward * cuts, records, most, share, is_low, confidence, len(nonmembers), guarantee)

@@ -53,9 +53,7 @@ class Order:
 
     def __init__(self, counts: Integers, rng: np.random.Generator):
         self.bins = len(counts)
-        self.places: NDArray[np.uint8] = rng.permutation(
-            np.repeat(np.arange(self.bins, dtype=np.uint8), counts)
-        )
+        self.places: NDArray[np.uint8] = rng.permutation(np.repeat(np.arange(self.bins, dtype=np.uint8), counts))
         whole = self.places[: len(self.places) // BLOCK * BLOCK]
         blocks = whole.astype(np.int64) + self.bins * (np.arange(len(whole)) // BLOCK)
         by_block = np.bincount(blocks, minlength=self.bins * (len(whole) // BLOCK)).reshape(-1, self.bins)
@@ -94,9 +92,7 @@ class Statistic:
         toward = sign if fewer == number else -sign  # what is drawn and what is left sum to nothing
         chances = self.pool / self.pool.sum()
         rates = RATES * abs(self.total) / (fewer * (chances @ self.says**2))
-        exponents = fewer * np.log(np.exp(np.outer(rates * toward, self.says)) @ chances) - rates * abs(
-            self.total
-        )
+        exponents = fewer * np.log(np.exp(np.outer(rates * toward, self.says)) @ chances) - rates * abs(self.total)
         return float(np.exp(min(0.0, exponents.min())))
 
 
@@ -234,9 +230,7 @@ class Mixtures:
         """
         learned = max(len(self.nonmembers) // LEARNED_ON, 1)
         members, nonmembers = self.members.first(len(self.members)), self.nonmembers.first(learned)
-        beyond_members, beyond_nonmembers = (
-            1.0 - np.cumsum(each) / each.sum() for each in (members, nonmembers)
-        )
+        beyond_members, beyond_nonmembers = (1.0 - np.cumsum(each) / each.sum() for each in (members, nonmembers))
         careful = beyond_nonmembers + 1.0 / learned
         half = (beyond_members + careful) / 2.0
         error = 2.0 * np.sqrt(half / self.n_candidates + careful / len(self.nonmembers))

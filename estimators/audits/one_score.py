@@ -90,8 +90,7 @@ def combination_pays(members: Floats, nonmembers: Floats, ends: Direction, rng: 
         for half, other in ((0, 1), (1, 0)):
             a, b = (each[half] for each in halves)
             joint, single = (
-                lean(*(score.of(each[other]) for each in halves))
-                for score in (combination(a, b), sharpest(a, b, ends))
+                lean(*(score.of(each[other]) for each in halves)) for score in (combination(a, b), sharpest(a, b, ends))
             )
             gain += joint - single
     return gain > 0.0

@@ -230,9 +230,7 @@ def release_size(
     require_rows(tables)
     split = None
     if max_advantage is not None:
-        split = compare_sides(
-            train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes
-        )
+        split = compare_sides(train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes)
     if split is not None and split.caution is not None:
         notes.append(split.caution)
     gap = split.interval.lower if split is not None and split.differs else 0.0
@@ -269,9 +267,7 @@ def release_size(
             yield size, scores
 
     several = len(grid) if max_advantage is None else shares
-    series = judge_series(
-        each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS, accept_exposure=None
-    )
+    series = judge_series(each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS, accept_exposure=None)
     published = () if judgement == "accepted" else (total,)  # at which size the whole table goes out
     withheld = [
         Withheld.by(
@@ -306,9 +302,7 @@ def release_size(
     return replace(
         answer,
         cautions=tuple(
-            dict.fromkeys(
-                (*notes, *beside, *_cautions(answer), *tables.cautions, *not_asked, *few_rows(tables))
-            )
+            dict.fromkeys((*notes, *beside, *_cautions(answer), *tables.cautions, *not_asked, *few_rows(tables)))
         ),
     )
 
@@ -394,9 +388,7 @@ def _cautions(answer: ReleaseSize) -> Iterator[Caution]:
     rows = f"of the first {size:,} released rows: "
     released = first_rows(answer.tables, int(size))
     identifiers = copied_identifiers(released, series.confidence)
-    yield from copies_cautions(
-        copies, near_copies, answer.copies_judged, answer.limits[at], rows, identifiers
-    )
+    yield from copies_cautions(copies, near_copies, answer.copies_judged, answer.limits[at], rows, identifiers)
 
 
 def _rows(size: int, total: int) -> str:

@@ -147,12 +147,9 @@ def compare_releases(
     if against not in releases:
         raise UnknownName.among("against", against, releases)
     every = {
-        name: compare.asked_once(each) if isinstance(each, Mapping) else {name: each}
-        for name, each in releases.items()
+        name: compare.asked_once(each) if isinstance(each, Mapping) else {name: each} for name, each in releases.items()
     }
-    ends = {
-        name: riskiest_ends(each, prior, seed, f"release {name!r}", cluster) for name, each in every.items()
-    }
+    ends = {name: riskiest_ends(each, prior, seed, f"release {name!r}", cluster) for name, each in every.items()}
     alpha = (1.0 - confidence) / 2.0
     answers, riskiest = {}, {}
     for name, each in ends.items():
@@ -183,9 +180,7 @@ def compare_releases(
         if (reason := withheld.because(Decision.PASS)) is not None:
             because[name] = reason
         else:
-            reach[name] = Reach.together(
-                Reach.of(each.at(together), max_advantage) for each in ends[name].values()
-            )
+            reach[name] = Reach.together(Reach.of(each.at(together), max_advantage) for each in ends[name].values())
     notes += beneath_baseline(max_advantage, comparison.ranking[0].advantage.baseline)
     comparison = replace(comparison, cautions=(*notes, *comparison.cautions))
     return ReleaseComparison(comparison, riskiest, against, decisions, because, reach)

@@ -61,9 +61,7 @@ def one_row_each(
     """
     if unit is None:
         return train, holdout, np.empty(0, dtype=np.intp), []
-    sides = [
-        _labels("unit", unit, table, name) for table, name in ((train, "members"), (holdout, "nonmembers"))
-    ]
+    sides = [_labels("unit", unit, table, name) for table, name in ((train, "members"), (holdout, "nonmembers"))]
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))

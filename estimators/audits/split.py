@@ -189,9 +189,7 @@ def check_rows(
         raise OptionError.about("learners", "got none, need at least 1")
     if tuple(learners) != SPLIT_LEARNERS:
         return _check(sides, confidence, seed, learners)
-    return REMEMBERED.answer(
-        _digest(sides, confidence, seed), lambda: _check(sides, confidence, seed, learners)
-    )
+    return REMEMBERED.answer(_digest(sides, confidence, seed), lambda: _check(sides, confidence, seed, learners))
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,9 +357,7 @@ def release_queries(
 def scores_of(of_queries: SyntheticScores) -> dict[str, Scores]:
     """Both sides' scores by each query; they are numbers with an order, however few different ones there are."""
     return {
-        name: Scores(
-            members, of_queries.nonmembers[name], ScoreKind.CONTINUOUS, "a query of the released table"
-        )
+        name: Scores(members, of_queries.nonmembers[name], ScoreKind.CONTINUOUS, "a query of the released table")
         for name, members in of_queries.members.items()
     }
 
@@ -477,9 +475,7 @@ def _with_identifiers(limit: RiskiestLimit, tables: Encoding) -> RiskiestLimit:
     return replace(limit, coverage=(*limit.coverage, line))
 
 
-def _with_cautions(
-    audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caution], unasked: bool
-) -> SyntheticAudit:
+def _with_cautions(audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caution], unasked: bool) -> SyntheticAudit:
     """The audit with what is to be known before its numbers are used, the worst first."""
     cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
     name, worst = audit.most_exposed

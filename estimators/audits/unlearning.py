@@ -228,9 +228,7 @@ def audit_unlearning(
     if retrained is not None:
         again = _finite_scores(dict(zip(tables, retrained, strict=False)), "scores of the retrained model")
         if odd := next((name for name, side in again.items() if len(side) != len(tables[name])), None):
-            message = (
-                f"retrained: {len(again[odd])} scores of {len(tables[odd])} {odd} records; need one of each"
-            )
+            message = f"retrained: {len(again[odd])} scores of {len(tables[odd])} {odd} records; need one of each"
             raise errors.DimensionMismatch(message, field=odd)
         if all(np.array_equal(side, tables[name]) for name, side in again.items()):
             raise errors.InputError(OWN_SCORES, field="retrained")
@@ -304,9 +302,7 @@ def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int
     return replace(verdict, reason=reason, records_needed=to_pass)
 
 
-def _excess(
-    tables: Mapping[str, Floats], again: Mapping[str, Floats], order: Integers, confidence: float
-) -> Excess:
+def _excess(tables: Mapping[str, Floats], again: Mapping[str, Floats], order: Integers, confidence: float) -> Excess:
     """The excess at each cut, and the largest.
 
     That one is at a fixed cut with a fixed sign, so its upper end is the largest of theirs, each at the level of one.
@@ -322,9 +318,7 @@ def _excess(
             np.concatenate([side["forgotten"], side["unseen"][rest]]) > cut
             for side, cut in zip((tables, again), at, strict=True)
         )
-        first, second = (
-            np.add.reduceat(each.astype(np.int64), [0, sizes[0]]) for each in (one & ~other, other & ~one)
-        )
+        first, second = (np.add.reduceat(each.astype(np.int64), [0, sizes[0]]) for each in (one & ~other, other & ~one))
         more = float(-np.diff((first - second) / sizes)[0])
         shared = alpha / (2 * len(ABOVE))
         low, high = -_excess_upper(second, first, sizes, shared), _excess_upper(first, second, sizes, shared)
@@ -348,9 +342,7 @@ def _between(value: float, low: float, high: float, confidence: float, guarantee
     return Estimate(min(max(value, low), high), Interval(low, high, confidence, guarantee))
 
 
-def _remaining(
-    tables: Mapping[str, Floats], order: Mapping[str, Integers], confidence: float
-) -> RemainingShare | None:
+def _remaining(tables: Mapping[str, Floats], order: Mapping[str, Integers], confidence: float) -> RemainingShare | None:
     """The share at the cut that tells some retained from some never-seen records best, on all others."""
     retained, unseen = (
         np.split(tables[name][order[name]], [len(order[name]) // ASIDE]) for name in ("retained", "unseen")
@@ -374,8 +366,6 @@ def _remaining(
 def _room(hits: Sequence[tuple[int, int]], alpha: float, sign: float, share: float) -> float:
     """Upper limit of level 1 - alpha of F - (1 - share) N - share R, or of its negative: below 0 a share is refused."""
     forgotten, retained, unseen = hits
-    both = TwoRates.of(*forgotten, *unseen, 1.0, 1.0).upper(
-        sign, sign * (share - 1.0), alpha * (1.0 - OF_RETAINED)
-    )
+    both = TwoRates.of(*forgotten, *unseen, 1.0, 1.0).upper(sign, sign * (share - 1.0), alpha * (1.0 - OF_RETAINED))
     limit = lower_limit if sign * share > 0.0 else upper_limit
     return float(both) - sign * share * limit(*retained, alpha * OF_RETAINED)

@@ -225,10 +225,7 @@ def dataset_use(
     for name, got, choices in (("per_unit", per_unit, PerUnit), ("combine", combine, Combine)):
         if got not in get_args(choices):
             raise errors.UnknownName.among(name, got, get_args(choices))
-    rows = [
-        _scores(each, name)
-        for each, name in zip((members, nonmembers, candidates), one_score.GROUPS, strict=True)
-    ]
+    rows = [_scores(each, name) for each, name in zip((members, nonmembers, candidates), one_score.GROUPS, strict=True)]
     if len({each.shape[1] for each in rows}) > 1:
         raise errors.DimensionMismatch(
             f"members, nonmembers, candidates: {', '.join(str(each.shape[1]) for each in rows)} scores a record; need "
@@ -245,17 +242,12 @@ def dataset_use(
     if units is not None:
         labels = one_score.labels_of_units(rows, units)
         cautions = one_score.unlike_units(labels) if per_unit == "mean" else []
-        rows = (
-            one_score.means(rows, labels) if per_unit == "mean" else one_score.one_of_each(rows, labels, rng)
-        )
+        rows = one_score.means(rows, labels) if per_unit == "mean" else one_score.one_of_each(rows, labels, rng)
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
     rows = one_score.normal_ranks(rows) if combining else rows
     score, aside, mixed = one_score.OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
     if ends is Direction.EITHER or columns > 1:
-        halves = [
-            one_score.set_aside(each, rng, one_score.A_COLUMN * columns if combining else 0)
-            for each in rows[:2]
-        ]
+        halves = [one_score.set_aside(each, rng, one_score.A_COLUMN * columns if combining else 0) for each in rows[:2]]
         aside, mixed = [each[0] for each in halves], [*(each[1] for each in halves), rows[2]]
         if combining and (combine == "always" or one_score.combination_pays(aside[0], aside[1], ends, rng)):
             score = one_score.combination(aside[0], aside[1])
@@ -264,10 +256,7 @@ def dataset_use(
     scores = [score.of(each) for each in rows]
     cuts = _cuts(np.concatenate(scores))
     bins, spare = (
-        [
-            np.bincount(np.searchsorted(cuts, score.of(each), "right"), minlength=len(cuts) + 1)
-            for each in groups
-        ]
+        [np.bincount(np.searchsorted(cuts, score.of(each), "right"), minlength=len(cuts) + 1) for each in groups]
         for groups in (mixed, aside)
     )
     level = (1.0 - confidence) / 2.0
@@ -312,9 +301,7 @@ def _cuts(pooled: Floats) -> Floats:
     shares = np.array([each for each in CUTS if each * len(pooled) >= LEAST_BEYOND])
     shares = np.unique(np.concatenate([shares, 1.0 - shares]))
     places = np.minimum(np.ceil(shares * (len(pooled) - 1)).astype(np.int64), len(pooled) - 1)
-    return (
-        np.unique(np.partition(pooled, np.unique(places))[places]) if len(places) else np.unique(pooled)[1:2]
-    )
+    return np.unique(np.partition(pooled, np.unique(places))[places]) if len(places) else np.unique(pooled)[1:2]
 
 
 def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) -> list[Caution]:

@@ -228,15 +228,11 @@ def _of_changes(members: Floats, nonmembers: Floats, changes: int, exact: bool) 
     if changes < MOST_CHANGES:
         first = np.arange(cells if changes else 1)
         last = np.full(len(first), cells - 1)
-    sums = [
-        np.concatenate([np.zeros((1, len(side))), side.T.cumsum(axis=0)]) for side in (members, nonmembers)
-    ]
+    sums = [np.concatenate([np.zeros((1, len(side))), side.T.cumsum(axis=0)]) for side in (members, nonmembers)]
     outer = first, last + 1
     begin = first + (not exact and changes > 0)
     inner = begin, np.maximum(begin, last + 1 - (not exact and changes == MOST_CHANGES))
-    (m_in, n_in), (m_least, n_least) = (
-        [side[ends[1]] - side[ends[0]] for side in sums] for ends in (outer, inner)
-    )
+    (m_in, n_in), (m_least, n_least) = ([side[ends[1]] - side[ends[0]] for side in sums] for ends in (outer, inner))
     member, nonmember = (side[-1] for side in sums)
     # guessing member inside: members outside the widest run are wrong, and nonmembers inside the narrowest
     wrong = np.concatenate([member - m_in + n_least, m_least + nonmember - n_in])

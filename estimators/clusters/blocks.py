@@ -57,9 +57,7 @@ class Dealt:
     number: int
 
     @classmethod
-    def of(
-        cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int
-    ) -> Dealt:
+    def of(cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int) -> Dealt:
         """Blocks of about these fractions of the clusters of each column."""
         in_blocks = [
             _blocks(clusters, column, each, rng, shuffles)[:, column]
@@ -83,9 +81,7 @@ def guess_unseen(
     rng = np.random.default_rng(seed)
     least = min(clusters.of_sides) * worth / clusters.rows
     fractions = holdout.block_fractions(max(1, int(least)), max(1, int(least)))
-    dealt = Dealt.of(
-        clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
-    )
+    dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
     starts, families = _rules(fine, clusters, at, dealt.is_pilot, cells, rng)
     cell = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
     return _follow_leaders(clusters, weights, at, dealt, [Reader(cell, len(starts), families)])
@@ -96,9 +92,7 @@ def guess_many_changes(
 ) -> Guesses:
     """Guesses of the leading rules at many scales; the first block that they are judged on only chooses one."""
     rng, fractions = np.random.default_rng(seed), np.array(PARTS)
-    dealt = Dealt.of(
-        clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
-    )
+    dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
     readers = [Reader(each.cell, each.size, each.families) for each in aspects]
     guesses = _follow_leaders(clusters, weights, at, dealt, readers)
     return replace(guesses, stage=np.maximum(guesses.stage - 1, 0))
@@ -122,9 +116,7 @@ def _follow_leaders(
             of_rules.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
         n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)  # the same of every reader
     rejections = n0[:, None] - np.concatenate(alarms, axis=1)
-    leaders, accuracy = holdout.leaders_so_far(
-        np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior
-    )
+    leaders, accuracy = holdout.leaders_so_far(np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior)
     right, first = np.zeros(dealt.stage.shape, dtype=np.bool_), 0
     for reader, of_reader in zip(readers, rules, strict=True):
         cell, blocks = reader.cell[at], np.arange(leaders.shape[1])

@@ -17,9 +17,7 @@ from estimators.statement import Caution
 
 DEPENDENT = "dependent_rows"  # the code of the caution
 
-WHOSE = (
-    "user|person|patient|subject|customer|client|account|household|family|author|doc|document|session|device"
-)
+WHOSE = "user|person|patient|subject|customer|client|account|household|family|author|doc|document|session|device"
 NAMES = (
     rf"(?:^|[^a-z])(?:id|uid|uuid|guid|source|model|record|cluster|{WHOSE})s?(?:$|[^a-z])|(?:{WHOSE})_?(?:id|no|nr|key)$|"
     r"(?-i:[a-z]I[dD]$)"
@@ -148,8 +146,7 @@ def lone_places(clusters: Clusters, seed: int) -> tuple[Integers, Integers]:
         if len(side) < MIN_RECORDS:
             raise TooFewRecords.about(
                 "cluster",
-                f"{len(side)} {name} rows can be drawn of which no two share a label; need at least "
-                f"{MIN_RECORDS}",
+                f"{len(side)} {name} rows can be drawn of which no two share a label; need at least {MIN_RECORDS}",
             )
     return sides
 

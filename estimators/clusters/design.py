@@ -57,9 +57,7 @@ class Clusters:
         is_member = np.arange(rows) < scores.n_members
         by_name = _by_name(cluster)
         columns = {
-            name: _numbered(
-                f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, scores.n_members
-            )
+            name: _numbered(f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, scores.n_members)
             for i, (name, labels) in enumerate(by_name.items())
         }
         columns = {name: each for name, each in columns.items() if each.max() + 1 < rows}

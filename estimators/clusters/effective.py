@@ -134,9 +134,7 @@ class Accuracy:
         err = min(participants(totals_of(each, share * ~right)) for each in clusters.columns)
         most, whole = [], 0.0
         for side, prior in clusters.sides:
-            heaviest = max(
-                float((totals_of(each[side], share[side]) ** 2).sum()) for each in clusters.columns
-            )
+            heaviest = max(float((totals_of(each[side], share[side]) ** 2).sum()) for each in clusters.columns)
             most.append(float(noise[side].max()) * heaviest)
             whole = max(whole, heaviest / prior)
         doubt = 1.0 / (1.0 + err) ** 2
@@ -196,9 +194,7 @@ class EffectiveEnds:
         whole_clusters: WholeClusters = ()
         for family, starts, most in classes(fine, cells, changes):
             of_groups = np.add.reduceat(gain, starts)
-            rule = np.repeat(
-                family.fit(of_groups[None, :], clusters.prior > 0.5)[0], lengths(starts, fine.size)
-            )
+            rule = np.repeat(family.fit(of_groups[None, :], clusters.prior > 0.5)[0], lengths(starts, fine.size))
             right = rule[at] == clusters.is_member
             best.append(Accuracy.of(clusters, weights, alike, right, is_best=True))
             rates.append(reach(of_groups, most))
@@ -243,9 +239,7 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
         for column in clusters.columns:
             mass, shares = shares_right(column[side], weights[side], right[side])
             usual = float(np.median(shares))
-            far = (
-                shares - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(shares), np.bool_)
-            )
+            far = shares - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(shares), np.bool_)
             number = participants(mass)
             several.append((number * float(mass[far].sum() / mass.sum()), number))
     return tuple(several)

@@ -181,9 +181,7 @@ def clustered_ends(
     if clusters.by_betting:
         limits = betting.BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
     many = (
-        _many_changes(clusters, weights, clusters.inflation(correlations), at, fine, seed, shuffles)
-        if sign
-        else None
+        _many_changes(clusters, weights, clusters.inflation(correlations), at, fine, seed, shuffles) if sign else None
     )
     by_rule = np.median(guesses.by_rule, axis=0)
     effect = float(max(each.design_effect for each in own.best))
@@ -224,9 +222,7 @@ def _many_changes(
     value = float(np.median([2.0 * each.value - 1.0 for each in rates]))
     if clusters.by_betting:
         return ManyChanges(
-            partial(
-                betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)
-            ),
+            partial(betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)),
             value,
         )
     return ManyChanges(partial(effective.lower_by_variance, rates), value)
@@ -266,19 +262,14 @@ class RuleEnds:
         if clusters.by_betting:
             draws = betting.draws_of(clusters, seed)
             by_bets, against = (
-                tuple(
-                    betting.of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64))
-                    for part, rows in draws
-                )
+                tuple(betting.of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64)) for part, rows in draws)
                 for each in (right, ~right)
             )
             return cls(by_bets, against)
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
         one, other = (effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right))
-        whole_clusters = tuple(
-            effective.whole_clusters_of(clusters, weights, each) for each in (right, ~right)
-        )
+        whole_clusters = tuple(effective.whole_clusters_of(clusters, weights, each) for each in (right, ~right))
         return cls(one, other, whole_clusters)
 
     @property
@@ -325,8 +316,7 @@ class LargestArea:
         for side, prior in clusters.sides:
             share[side] = prior * weights[side] / weights[side].sum()
             of_columns = [
-                effective.shares_right(column[side], weights[side], 1.0 - ahead[side])[1]
-                for column in clusters.columns
+                effective.shares_right(column[side], weights[side], 1.0 - ahead[side])[1] for column in clusters.columns
             ]
             least.append(min(float(shares.min()) for shares in of_columns))
         one, other = least
@@ -360,9 +350,7 @@ class ClusteredArea:
     largest: tuple[LargestArea, ...] = ()
 
 
-def clustered_area(
-    clusters: Clusters, at: Integers, size: int, weights: Floats, alike: Floats
-) -> ClusteredArea:
+def clustered_area(clusters: Clusters, at: Integers, size: int, weights: Floats, alike: Floats) -> ClusteredArea:
     """The share of weight in pairs of a member and a nonmember where the member is ahead, ties one half.
 
     Args:
@@ -376,9 +364,7 @@ def clustered_area(
     for side, _ in clusters.sides:
         residual[side] = weights[side] / weights[side].sum() * (ahead[side] - value)
     spread = max(effective.variance_between(clusters, residual), float((residual**2).sum()))
-    carriers = min(
-        effective.participants(effective.totals_of(column, residual) ** 2) for column in clusters.columns
-    )
+    carriers = min(effective.participants(effective.totals_of(column, residual) ** 2) for column in clusters.columns)
     part = effective.DOUBTED / (effective.DOUBTED + carriers)
     usual = float((residual**2 * alike).sum())
     spread = max(spread, (1.0 - part) * spread + part * usual)

@@ -112,9 +112,7 @@ class Difference:
         )
 
 
-def same_order(
-    queries: Mapping[str, Scores | Counts], backwards: bool = False
-) -> dict[str, tuple[str, bool]]:
+def same_order(queries: Mapping[str, Scores | Counts], backwards: bool = False) -> dict[str, tuple[str, bool]]:
     """Queries that order the records as an earlier one does, ties and all: the same question under another name.
 
     Which side a record is of has no say in it, so what is left out by it is left out whatever leaks.

@@ -13,9 +13,7 @@ RECORDS = (
     "more."
 )
 
-NOT_SHOWN = (
-    "Counts do not show all rows that repeat or stand on both sides, nor sides written with unlike digits."
-)
+NOT_SHOWN = "Counts do not show all rows that repeat or stand on both sides, nor sides written with unlike digits."
 """What is looked for in records and cannot be in a grid's counts that came."""
 
 LEAST = 2
@@ -50,9 +48,7 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     if up_to(result, changes):
         steps = None if result.target.name in ASSUMED else result.resolution
         attackers = rules_covered(changes, steps, f"the {_score_read(result)}")
-    better = (
-        f"; {result.better[0].lower()}{result.better[1:]}" if result.better else ", as every attacker does."
-    )
+    better = f"; {result.better[0].lower()}{result.better[1:]}" if result.better else ", as every attacker does."
     return (f"It covers attackers who {attackers}{better}", *as_counted(result.fine))
 
 
@@ -182,7 +178,5 @@ def covers(coverage: Iterable[str], scores: str = "this score") -> tuple[str, ..
         It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed
         more.
     """
-    alone = (
-        f"It covers {scores} alone: another one of the same model, or several together, may give away more."
-    )
+    alone = f"It covers {scores} alone: another one of the same model, or several together, may give away more."
     return (*dict.fromkeys(coverage), alone, RECORDS)

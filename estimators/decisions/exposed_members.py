@@ -111,9 +111,7 @@ class MaxExposed:
             finite_sample=True,
         )
         lower = min(lower, upper)
-        estimate = Estimate(
-            min(max(value, lower), upper), Interval(lower, upper, sample.confidence, guarantee)
-        )
+        estimate = Estimate(min(max(value, lower), upper), Interval(lower, upper, sample.confidence, guarantee))
         about = f"the share of members whose score makes membership {precision:g} probable"
         records = records_needed(estimate, most, sample.records, 0.5 if value else RATE_OF_NONE)
         verdict = decide(about, estimate, most, records, sample.records)
@@ -134,9 +132,7 @@ def exposed_at_most(counts: Counts, odds: float, alpha: float) -> float:
         0.057
     """
     n1, n0 = counts.n_members, counts.n_nonmembers
-    members, nonmembers = (
-        np.concatenate([[0], side.cumsum(dtype=np.int64)]) for side in joined_cells(counts)
-    )
+    members, nonmembers = (np.concatenate([[0], side.cumsum(dtype=np.int64)]) for side in joined_cells(counts))
 
     def most_members(within: int) -> int:
         behind = np.searchsorted(nonmembers, nonmembers + within, side="right") - 1
@@ -219,9 +215,7 @@ def exposed_seen(counts: Counts, odds: float, alpha: float, ends: Direction) -> 
 def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Members and nonmembers beyond each cut between cells, nobody first, from the ends that are looked at."""
     sides = [counts.members, counts.nonmembers]
-    ways = [[each[::-1] for each in sides]] * (ends is not Direction.LOW) + [sides] * (
-        ends is not Direction.HIGH
-    )
+    ways = [[each[::-1] for each in sides]] * (ends is not Direction.LOW) + [sides] * (ends is not Direction.HIGH)
     return [
         (
             np.concatenate([[0], np.cumsum(way[0], dtype=np.int64)]),
@@ -322,9 +316,7 @@ class Withheld:
         if self.because(plain) == EXPOSED:
             return (Caution(EXPOSED, self.reason),)
         if plain is Decision.PASS and self.acceptance:
-            return (
-                Caution("exposure_accepted", f"a pass stands beside this, for it was accepted: {self.who}"),
-            )
+            return (Caution("exposure_accepted", f"a pass stands beside this, for it was accepted: {self.who}"),)
         return ()
 
 
@@ -359,8 +351,6 @@ def exposures_of(
         except TooFewRecords:  # too few rows of different people to show anything
             return {}
     exposures = {
-        name: exposure(scores, together, prior, direction)
-        for name, scores in queries.items()
-        if name not in same
+        name: exposure(scores, together, prior, direction) for name, scores in queries.items() if name not in same
     }
     return {name: exposures[same[name][0] if name in same else name] for name in queries}

@@ -141,9 +141,7 @@ class Judgement:
         records = self.records_needed
         n_sent = self.provenance.n_members + self.provenance.n_nonmembers
         learned = [
-            f" {each.verdict.reason.capitalize()}."
-            for each in limits
-            if each.verdict.learned_score_accepted is False
+            f" {each.verdict.reason.capitalize()}." for each in limits if each.verdict.learned_score_accepted is False
         ]
         start = f"{opening(decision, records is not None)}: {len(limits)} of {of} limits are open"
         return f"{start}; {what_settles(records, n_sent, 'all of them')}.{''.join(learned)}"
@@ -218,8 +216,7 @@ def judge(
         every = require_scores(data)
         data = lone_rows(every, cluster, seed)
     boxes = all(
-        isinstance(each, MaxAdvantage | MaxGroupAdvantage) and isinstance(each.target, CellsTarget)
-        for each in limits
+        isinstance(each, MaxAdvantage | MaxGroupAdvantage) and isinstance(each.target, CellsTarget) for each in limits
     )
     learned: LearnedScore | LearnedCounts | None = None
     if isinstance(data, Counts):
@@ -254,11 +251,7 @@ def judge(
 def _by_group(limits: Sequence[Limit], sample: GateSample) -> tuple[GroupAdvantage, ...]:
     """What each group gives away by itself, where only a mean risk is limited that does not show it."""
     limit = next((each for each in limits if isinstance(each, MaxGroupRisk)), None)
-    if (
-        limit is None
-        or limit.targets is not None
-        or any(isinstance(each, MaxGroupAdvantage) for each in limits)
-    ):
+    if limit is None or limit.targets is not None or any(isinstance(each, MaxGroupAdvantage) for each in limits):
         return ()
     data = sample.every or sample.data
     target = CellsTarget() if isinstance(data, Scores) and data.dimension > 1 else None

@@ -76,9 +76,7 @@ class MaxGroupAdvantage:
         groups = ends_by_group(data, self.groups, sample.prior, sample.seed, target, sample.cluster)
         below = shared_level(groups, sample.below)
         rows = [_judge_group(each, sample, most, below, accepted) for each in groups]
-        few = [
-            caution for each in groups for caution in each.cautions if caution.code in (IN_FEW_CELLS, CROWDED)
-        ]
+        few = [caution for each in groups for caution in each.cautions if caution.code in (IN_FEW_CELLS, CROWDED)]
         return _together(rows, sample, most, accepted, few[:MOST_NAMED])
 
 
@@ -102,9 +100,7 @@ def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tu
     return (statement.Caution("group_exceeds", message),)
 
 
-def _judge_group(
-    group: GroupEnds, sample: GateSample, most: float, below: float, accepted: bool | None
-) -> JudgedGroup:
+def _judge_group(group: GroupEnds, sample: GateSample, most: float, below: float, accepted: bool | None) -> JudgedGroup:
     """What a group's own records say about the limit."""
     sizes, name = (group.n_members, group.n_nonmembers), f"group {short_label(group.label)}"
     total = sum(sizes)
@@ -129,9 +125,7 @@ def _judge_group(
         verdict = plan.Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
     if accepted is not None:
         verdict = plan.of_learned_score(verdict, accepted)
-    return JudgedGroup(
-        group.label, total, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes
-    )
+    return JudgedGroup(group.label, total, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes)
 
 
 def _lacks(sizes: tuple[int, int]) -> str:
@@ -145,9 +139,7 @@ def _lacks(sizes: tuple[int, int]) -> str:
     return "its records are of too few clusters, or no two of them have a category in common"
 
 
-def _without_leak(
-    sizes: tuple[int, int], sample: GateSample, most: float, design_effect: float = 1.0
-) -> int | None:
+def _without_leak(sizes: tuple[int, int], sample: GateSample, most: float, design_effect: float = 1.0) -> int | None:
     """Records of a group, in its shares of both sides, of which most samples keep the limit if nothing leaks."""
     if not min(sizes):
         return None
@@ -180,9 +172,7 @@ def _together(
     lower = max((each.lower for each in ends), default=floor)
     upper = max((each.upper for each in ends), default=1.0) if len(ends) == len(rows) else 1.0
     value = max((float(each.value or 0.0) for each in ends), default=floor)
-    estimate = between(
-        lower, value, upper, statement.Interval(lower, upper, sample.confidence, _guarantee(ends))
-    )
+    estimate = between(lower, value, upper, statement.Interval(lower, upper, sample.confidence, _guarantee(ends)))
     outcome = plan.overall(each.decision for each in rows)
     deciding = [each for each in rows if each.decision is outcome]
     first = max(deciding, key=lambda each: _comes_first(each, outcome))
@@ -222,9 +212,7 @@ def _guarantee(ends: Sequence[statement.Estimate]) -> statement.Guarantee:
         return statement.Guarantee(f"{covers}; no group can be judged", statement.IID, finite_sample=True)
     widest = max(ends, key=lambda each: each.upper).interval.guarantee
     proven = all(each.interval.guarantee.finite_sample for each in ends)
-    return statement.Guarantee(
-        f"{covers}; of the group that comes nearest, {widest.covers}", widest.assumes, proven
-    )
+    return statement.Guarantee(f"{covers}; of the group that comes nearest, {widest.covers}", widest.assumes, proven)
 
 
 def _records_in_all(groups: Sequence[JudgedGroup], records: int) -> int | None:

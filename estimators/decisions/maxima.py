@@ -106,9 +106,7 @@ class GateSample:
             records: Records of both sides that would settle it, if that is known.
         """
         plain = decide(about, estimate, maximum, records, self.records)
-        return (
-            plain if self.learned is None else of_learned_score(plain, self.adversaries.accept_learned_score)
-        )
+        return plain if self.learned is None else of_learned_score(plain, self.adversaries.accept_learned_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +302,7 @@ class MaxTpr:
         fine = sample.fine
 
         def open_with(times: float) -> bool:
-            members, nonmembers = (
-                np.rint(side * times).astype(np.int64) for side in (fine.members, fine.nonmembers)
-            )
+            members, nonmembers = (np.rint(side * times).astype(np.int64) for side in (fine.members, fine.nonmembers))
             more = replace(sample, fine=Counts.trusted(members, nonmembers, fine.cells, unseen=fine.unseen))
             lowest, highest, *_ = self._ends(more, rate, ranges)
             return lowest <= self.maximum < highest
@@ -326,9 +322,7 @@ class MaxTpr:
         shared = 1.0 - (1.0 - OF_RANGES) * (1.0 - sample.below) / len(ways)
         above = [operating_point(fine, rate, sample.confidence, low) for low in ways]
         below = [operating_point(fine, rate, shared, low) for low in ways]
-        which = (
-            "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
-        )
+        which = "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
         guarantee = Guarantee(f"the TPR of the threshold with the FPR asked for, {which}", IID, False)
         lower, upper = (
             max(each.estimate.lower for each in below),
@@ -450,9 +444,7 @@ class MaxEpsilon:
             message = "at delta 0 no number of records bounds epsilon from above, so the limit cannot pass"
             cautions = (*cautions, Caution("delta_zero", message))
         cautions = (*sample.cautions, *cautions)
-        return JudgedLimit(
-            "epsilon", about, estimate, sample.decide(about, estimate, most, records), cautions
-        )
+        return JudgedLimit("epsilon", about, estimate, sample.decide(about, estimate, most, records), cautions)
 
     def lower(self, fine: Counts, sample: GateSample) -> tuple[float, tuple[Caution, ...]]:
         """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each.
@@ -528,11 +520,7 @@ class MaxGroupRisk:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        if (
-            isinstance(sample.data, Counts)
-            and self.targets is None
-            and not isinstance(self.groups, GroupTable)
-        ):
+        if isinstance(sample.data, Counts) and self.targets is None and not isinstance(self.groups, GroupTable):
             raise errors.InputError.about("groups", "counts hold no records, so they have no groups")
         if sample.prior != 0.5:
             message = "needs a prior of 0.5; at any other prior, less risk does not mean less leakage"
@@ -551,9 +539,7 @@ class MaxGroupRisk:
         )
         estimate = between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
         # cells of a continuous score grow in number as N^(1/3), so what a cell holds grows as N^(2/3)
-        grows = (
-            isinstance(sample.data, Scores) and sample.data.query is Query.CONTINUOUS and self.bins is None
-        )
+        grows = isinstance(sample.data, Scores) and sample.data.query is Query.CONTINUOUS and self.bins is None
         records = records_needed(estimate, self.maximum, sample.records, 1.0 / 3.0 if grows else 0.5)
         of = f"the largest mean risk of {table.size:,} {'group' if table.size == 1 else 'groups'}"
         about = f"{of}{READ_OFF_ALL}"

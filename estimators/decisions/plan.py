@@ -139,9 +139,7 @@ class Verdict:
         """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
         if self.decision is not Decision.PASS:
             return ()
-        return covers(
-            self.coverage, "this score" if self.learned_score_accepted is None else "this learned score"
-        )
+        return covers(self.coverage, "this score" if self.learned_score_accepted is None else "this learned score")
 
     @property
     def opening(self) -> str:
@@ -314,9 +312,7 @@ def decide(
         reason = f"with {sure} confidence {what}{scope} is at most {high}, not above {limit}"
         return Verdict(threshold, decided, reason, None)
     if decided is Decision.FAIL:
-        reason = (
-            f"with {sure} confidence {what} is at least {at_least(lower, beyond=threshold)}, above {limit}"
-        )
+        reason = f"with {sure} confidence {what} is at least {at_least(lower, beyond=threshold)}, above {limit}"
         return Verdict(threshold, decided, reason, None)
     reason = f"with {sure} confidence {what} may be {anything_between(lower, upper)}, your limit is {limit}"
     return Verdict(threshold, decided, f"{reason}; {what_settles(records, n_sent)}", records)
@@ -551,9 +547,7 @@ def _smallest(
         raise OutOfRange.about("design_effect", f"got {design_effect!r}, need at least 1")
     high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, aim, RUNS)
     if high is None:
-        sentence = (
-            f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
-        )
+        sentence = f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
         return Plan(None, None, None, sentence)
     in_clusters = design_effect > 1.0 or cluster_size > 1
     if in_clusters:
@@ -628,9 +622,7 @@ def plan_cells(shift: float, share: float, size: int) -> Intervals:
     return Intervals(np.unique(cuts if shift else ndtri(np.arange(1, size) / size)))
 
 
-def draw_counts(
-    shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator
-) -> Counts:
+def draw_counts(shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator) -> Counts:
     """So many records of both sides in the world of the plan."""
     r = np.diff(ndtr(cells.cuts - shift), prepend=0.0, append=1.0)
     q = np.diff(ndtr(cells.cuts), prepend=0.0, append=1.0)

@@ -226,9 +226,7 @@ def assess(
         area = clustered_auc(submitted, cluster, options.confidence)
     elif ordered is not None:
         area = auc(ordered, options.confidence)
-    points = (
-        () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
-    )
+    points = () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     result = coherent(ends.at(confidence), area, points)
     paper, missing = _paper(data, counted, options)
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
@@ -253,9 +251,7 @@ def assess(
         epsilon = claim.bound
     else:
         epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
-    beneath = (
-        () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
-    )
+    beneath = () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
     tails = exposure(fine, options.confidence, options.prior)
     odd = (*doubts, *fine.doubts)
     withheld = Withheld.by({"": tails}, accepted=options.accept_exposure, odd=odd)
@@ -351,11 +347,7 @@ def _paper(
 
     Of vectors it is computed where a reading asks for it: its kernels and its cells cost more than all else together.
     """
-    if (
-        isinstance(data, Scores)
-        and data.query is Query.CONTINUOUS
-        and (data.dimension == 1 or options.reading)
-    ):
+    if isinstance(data, Scores) and data.query is Query.CONTINUOUS and (data.dimension == 1 or options.reading):
         try:
             return algorithm_1(data, options.prior, options.confidence, options.reading), ()
         except (NotFinite, OutOfRange) as error:

@@ -188,8 +188,7 @@ def judge_queries(
         fine = rows if isinstance(rows, Counts) else finest(rows)
         samples[name] = GateSample(rows, fine, prior, confidence, below, seed, every=every, cluster=cluster)
     return tuple(
-        _riskiest(limit.maximum, {name: limit.judge(sample) for name, sample in samples.items()})
-        for limit in limits
+        _riskiest(limit.maximum, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
     )
 
 
@@ -306,9 +305,7 @@ def verdict_of(
     if because is not None:
         is_open = withheld.decide(decision)
         start = opening(is_open, more_would_settle=False)
-        return AuditVerdict(
-            is_open, False, is_open.value, f"{start}: {withheld.reason}.", (), because, cautions
-        )
+        return AuditVerdict(is_open, False, is_open.value, f"{start}: {withheld.reason}.", (), because, cautions)
     columns, score = split is not None and split.differs, control is not None and control.differs
     or_drift = decision is Decision.FAIL and (columns or score)
     word = OR_DRIFT if or_drift else decision.value

@@ -301,9 +301,7 @@ def _fixed_point(sample: Sample) -> float | None:
                 return t
             odd = 2.0 ** (s + 0.5) * gamma(s + 0.5) / (sqrt(2.0) * sqrt(pi))  # 1 3 5 ... (2s-1)
             constant = (1.0 + 0.5 ** (s + 0.5)) / 3.0
-            energy = norm2(
-                s, (2.0 * constant * odd / sqrt(pi / 2.0) / (n * energy)) ** (2.0 / (3.0 + 2.0 * s))
-            )
+            energy = norm2(s, (2.0 * constant * odd / sqrt(pi / 2.0) / (n * energy)) ** (2.0 / (3.0 + 2.0 * s)))
         return t if energy <= 0.0 else t - float(2.0 * n * sqrt(pi) * energy) ** -0.4
 
     low = (0.5 / cells) ** 2

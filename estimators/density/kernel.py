@@ -245,9 +245,7 @@ class LineDensities:
         return r, q
 
 
-def _interpolate(
-    heights: Floats, slopes: Floats, node: NDArray[np.intp], beyond: Floats, out: Floats
-) -> None:
+def _interpolate(heights: Floats, slopes: Floats, node: NDArray[np.intp], beyond: Floats, out: Floats) -> None:
     np.take(slopes, node, out=out, mode="clip")
     out *= beyond
     out += np.take(heights, node, mode="clip")

@@ -125,9 +125,7 @@ class PointDensities:
         for side, width in zip(sides, widths, strict=True):
             # every record about equally often: a kernel estimate is an even mixture of its kernels
             of = (
-                rng.permutation(np.arange(size) % len(side))
-                if size >= len(side)
-                else rng.permutation(len(side))[:size]
+                rng.permutation(np.arange(size) % len(side)) if size >= len(side) else rng.permutation(len(side))[:size]
             )
             centre = side[of]
             draws.append(_sums(centre + width * rng.standard_normal(centre.shape), sides, widths))
@@ -166,9 +164,7 @@ class PointDensities:
         """Standard error of the Monte Carlo mean, not of U_N as an estimate of anything else."""
         parts = [np.abs(part.signed_risk(prior)) for part in self.draws]
         weights = (prior, 1.0 - prior)
-        return float(
-            np.sqrt(sum(w**2 * part.var() / part.size for w, part in zip(weights, parts, strict=True)))
-        )
+        return float(np.sqrt(sum(w**2 * part.var() / part.size for w, part in zip(weights, parts, strict=True))))
 
 
 def _widths(members: Floats, nonmembers: Floats, bandwidth: Bandwidth) -> tuple[Floats, Floats]:
@@ -178,9 +174,7 @@ def _widths(members: Floats, nonmembers: Floats, bandwidth: Bandwidth) -> tuple[
     return np.array([w[0] for w in both]), np.array([w[1] for w in both])
 
 
-def _corner(
-    points: Floats, low: Floats, step: Floats, shape: tuple[int, ...]
-) -> tuple[NDArray[np.intp], Floats]:
+def _corner(points: Floats, low: Floats, step: Floats, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], Floats]:
     """Flat number of the node below and left of each point, and how far beyond it the point lies."""
     at = np.clip((points - low) / step, 0.0, np.array(shape) - 2.0)
     node = at.astype(np.intp)

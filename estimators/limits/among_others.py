@@ -127,9 +127,7 @@ def _sum_of(law: Floats, other: Floats) -> Floats:
         return np.convolve(law, other)
     length = len(law) + len(other) - 1
     points = fft.next_fast_len(length, real=True)
-    return np.asarray(
-        np.maximum(fft.irfft(fft.rfft(law, points) * fft.rfft(other, points), points)[:length], 0.0)
-    )
+    return np.asarray(np.maximum(fft.irfft(fft.rfft(law, points) * fft.rfft(other, points), points)[:length], 0.0))
 
 
 def alike_at_most(lengths: Integers, others: Integers, alpha: float) -> Integers:

@@ -18,9 +18,7 @@ Numbers = float | NDArray[np.float64] | NDArray[np.int64]
 @overload
 def lower_limit(hits: float, trials: float, alpha: float) -> float: ...
 @overload
-def lower_limit(
-    hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
-) -> Floats: ...
+def lower_limit(hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats) -> Floats: ...
 
 
 def lower_limit(
@@ -38,9 +36,7 @@ def lower_limit(
 @overload
 def upper_limit(hits: float, trials: float, alpha: float) -> float: ...
 @overload
-def upper_limit(
-    hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
-) -> Floats: ...
+def upper_limit(hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats) -> Floats: ...
 
 
 def upper_limit(
@@ -95,9 +91,7 @@ def mcdiarmid_radius(prior: float, n_members: int, n_nonmembers: int, delta: flo
     return float(np.sqrt(2.0 * np.log(2.0 / delta) * spread))
 
 
-def _distinct(
-    limit: Callable[[Floats, Numbers, float], Floats], hits: Floats, trials: Numbers, alpha: float
-) -> Floats:
+def _distinct(limit: Callable[[Floats, Numbers, float], Floats], hits: Floats, trials: Numbers, alpha: float) -> Floats:
     """A limit computed once for every distinct count: the inverse beta function is what costs."""
     if hits.size <= 64 or isinstance(trials, np.ndarray):
         return np.asarray(limit(np.atleast_1d(hits), trials, alpha)).reshape(hits.shape)

@@ -96,9 +96,7 @@ class FixedCut:
     def ratio(self, numerator: Linear, denominator: Linear, alpha: float) -> Ends:
         """From the same region; of one rate alone Clopper and Pearson's."""
         a = self.table
-        for (hits, n), rate in zip(
-            ((a.hits, a.n_members), (a.alarms, a.n_nonmembers)), (TPR, FPR), strict=True
-        ):
+        for (hits, n), rate in zip(((a.hits, a.n_members), (a.alarms, a.n_nonmembers)), (TPR, FPR), strict=True):
             if (numerator, denominator) == rate:
                 return lower_limit(hits, n, alpha), upper_limit(hits, n, alpha)
         low, high = ratio_range(numerator, denominator)
@@ -136,9 +134,7 @@ class PooledCut:
         def value(at: Floats, log_odds: float) -> Floats:
             tpr, fpr = _rates(self.table, at, log_odds)
             below = np.asarray(h0 + ha * tpr + hc * fpr)
-            return np.divide(
-                e0 + ea * tpr + ec * fpr, below, out=np.full_like(below, np.nan), where=below != 0.0
-            )
+            return np.divide(e0 + ea * tpr + ec * fpr, below, out=np.full_like(below, np.nan), where=below != 0.0)
 
         low = min(-_largest(lambda at, o=each: -value(at, o), share) for each in odds)  # type: ignore[misc]
         high = max(_largest(lambda at, o=each: value(at, o), share) for each in odds)  # type: ignore[misc]
@@ -237,9 +233,7 @@ def odds_limits(hits: int, n_a: int, others: int, n_c: int, alpha: float) -> End
     least, most = max(0, total - n_c), min(n_a, total)
     reach = int(REACH * sqrt(min(n_a, n_c, total, n_a + n_c - total))) + 200
     x = np.arange(max(least, hits - reach), min(most, hits + reach) + 1, dtype=np.float64)
-    weight = -(
-        gammaln(x + 1.0) + gammaln(n_a - x + 1.0) + gammaln(total - x + 1.0) + gammaln(n_c - total + x + 1.0)
-    )
+    weight = -(gammaln(x + 1.0) + gammaln(n_a - x + 1.0) + gammaln(total - x + 1.0) + gammaln(n_c - total + x + 1.0))
     weight -= weight.max()
     apart = x - hits
 

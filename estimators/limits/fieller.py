@@ -38,9 +38,7 @@ def ratio_limits(
     # not positive: negative
     if min(h0 + ha * i + hc * j for i in (0, 1) for j in (0, 1)) < -_slack(denominator):
         e0, ea, ec, h0, ha, hc = -e0, -ea, -ec, -h0, -ha, -hc
-    xa, na, xc, nc = np.broadcast_arrays(
-        *(np.asarray(v, dtype=np.float64) for v in (hits_a, n_a, hits_c, n_c))
-    )
+    xa, na, xc, nc = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (hits_a, n_a, hits_c, n_c)))
     a, c = xa / na, xc / nc
     a_low, a_high = clopper_pearson(xa, na if np.ndim(n_a) else float(np.asarray(n_a)), alpha)
     c_low, c_high = clopper_pearson(xc, nc if np.ndim(n_c) else float(np.asarray(n_c)), alpha)
@@ -90,13 +88,9 @@ def ratio_range(numerator: Linear, denominator: Linear) -> tuple[float, float]:
             signs.add(np.sign(bottom))
             values.append(top / bottom)
         elif abs(top) > _slack(numerator):
-            raise MetricError(
-                f"metric: the denominator vanishes at TPR = {i}, FPR = {j}, where the numerator does not"
-            )
+            raise MetricError(f"metric: the denominator vanishes at TPR = {i}, FPR = {j}, where the numerator does not")
     if len(signs) != 1:
-        raise MetricError(
-            "metric: the denominator " + ("changes sign" if signs else "is 0") + " on the unit square"
-        )
+        raise MetricError("metric: the denominator " + ("changes sign" if signs else "is 0") + " on the unit square")
     return min(values), max(values)
 
 
@@ -156,9 +150,7 @@ def _slack(linear: Linear) -> float:
     return 1e-14 * (abs(linear[0]) + abs(linear[1]) + abs(linear[2]))
 
 
-def _distinct_pairs(
-    x: NDArray[np.generic], y: NDArray[np.generic]
-) -> tuple[tuple[Floats, Floats], NDArray[np.intp]]:
+def _distinct_pairs(x: NDArray[np.generic], y: NDArray[np.generic]) -> tuple[tuple[Floats, Floats], NDArray[np.intp]]:
     """Every pair of counts once, and where each came from: one sort of one integer key."""
     first, second = x.astype(np.int64), y.astype(np.int64)
     base = int(second.max(initial=0)) + 1

@@ -54,9 +54,7 @@ def brentq(
     raise RuntimeError(f"no zero within {MOST_STEPS} steps")
 
 
-def _interpolated(
-    before: tuple[float, float], at: tuple[float, float], other: tuple[float, float]
-) -> float | None:
+def _interpolated(before: tuple[float, float], at: tuple[float, float], other: tuple[float, float]) -> float | None:
     """The step to the zero of the line through two points, or of the inverse parabola through three."""
     (x0, f0), (x1, f1), (x2, f2) = before, at, other
     try:

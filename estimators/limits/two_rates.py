@@ -64,9 +64,7 @@ class TwoRates:
         slope_c: float,
     ) -> TwoRates:
         """Weights that suit a sum with about these slopes: the root of each rate's standard error."""
-        x, n, y, m = np.broadcast_arrays(
-            *(np.asarray(each, dtype=np.float64) for each in (hits_a, n_a, hits_c, n_c))
-        )
+        x, n, y, m = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (hits_a, n_a, hits_c, n_c)))
         a = np.sqrt(abs(slope_a)) / float(np.mean(n)) ** 0.25
         c = np.sqrt(abs(slope_c)) / float(np.mean(m)) ** 0.25
         # rounded: designs are kept for the next call
@@ -108,9 +106,7 @@ class TwoRates:
         """
         return self._search(slope_a, slope_c, alpha, floor, firsts)
 
-    def ratio_upper(
-        self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float]
-    ) -> Floats:
+    def ratio_upper(self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float]) -> Floats:
         """Upper limits, each of level 1 - alpha, of (e0 + ea a + ec c) / (h0 + ha a + hc c).
 
         A value is refused if the limit of numerator - value denominator is below 0. The denominator must be positive
@@ -356,9 +352,7 @@ def _farthest(
         (low, lv, ld), (high, hv, hd), best = left, right, top[0]
         with np.errstate(all="ignore"):
             meet = (hv - lv + ld * low - hd * high) / (ld - hd)
-            tangents = np.fmin(
-                np.fmin(lv + ld * (meet - low), lv + ld * (high - low)), hv - hd * (high - low)
-            )
+            tangents = np.fmin(np.fmin(lv + ld * (meet - low), lv + ld * (high - low)), hv - hd * (high - low))
             newton = e - 1.1 * slope / (s * dda + t * (v / w) ** 2 * ddc)  # a little beyond: to bracket it
         bound = np.fmax(np.fmin(bound, tangents), best)
         e = np.where(np.isfinite(meet), meet, newton)

@@ -115,9 +115,7 @@ def _priced(side: Side, steep: Floats, price: Floats) -> Floats:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if drawn <= left:
             fall = -np.expm1(-steep * side.sample_worth)
-            best = (
-                (1.0 - price * drawn * fall / (whole * side.worth)) / fall if drawn else np.ones_like(steep)
-            )
+            best = (1.0 - price * drawn * fall / (whole * side.worth)) / fall if drawn else np.ones_like(steep)
             rate = np.clip(best, 0.0, 1.0)
             return np.asarray(whole * side.worth * rate + price * drawn * np.log1p(-fall * rate))
         rise = np.expm1(steep * side.sample_worth)

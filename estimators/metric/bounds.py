@@ -151,9 +151,7 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     rows, size = members.shape
     start = np.zeros((rows, 1))
     tpr, fpr = (
-        np.concatenate(
-            [start, np.cumsum(np.take_along_axis(side, order, 1), axis=1) / side.sum(1)[:, None]], axis=1
-        )
+        np.concatenate([start, np.cumsum(np.take_along_axis(side, order, 1), axis=1) / side.sum(1)[:, None]], axis=1)
         for side in (members, nonmembers)
     )
     values = np.concatenate([objective.value(tpr, fpr), objective.value(1.0 - tpr, 1.0 - fpr)], axis=1)
@@ -201,10 +199,7 @@ class View:
 
     def _around(self, *sides: Integers) -> list[Integers]:
         """Counts of so many groups around each."""
-        running = [
-            np.concatenate([np.zeros((len(side), 1), np.int64), side.cumsum(axis=1)], axis=1)
-            for side in sides
-        ]
+        running = [np.concatenate([np.zeros((len(side), 1), np.int64), side.cumsum(axis=1)], axis=1) for side in sides]
         return [sums_around(sums, self.width) for sums in running]
 
 
@@ -218,11 +213,7 @@ def views_of(counts: Counts, bins: int | None = None) -> tuple[Counts, tuple[Vie
         ("cells", (bins or resolution(counts.n_records)) if joins else fine.size),
         ("coarse_cells", COARSE),
     ]
-    views = [
-        View(name, fine.group_starts(size), True)
-        for name, size in groups
-        if name == "cells" or fine.size > 12
-    ]
+    views = [View(name, fine.group_starts(size), True) for name, size in groups if name == "cells" or fine.size > 12]
     return fine, (*views, View("threshold", np.arange(fine.size), False))
 
 
@@ -373,9 +364,7 @@ def rule_lower(
     low, high = metric_range(objective)
     rates = _rates(hits, n_members, alarms, n_nonmembers, ratio)
     out, accused = others
-    (e0, ea, ec), bottom = (
-        (k + out * accused * (a + c), (1.0 - out) * a, (1.0 - out) * c) for k, a, c in ratio
-    )
+    (e0, ea, ec), bottom = ((k + out * accused * (a + c), (1.0 - out) * a, (1.0 - out) * c) for k, a, c in ratio)
     return -rates.ratio_upper((-e0, -ea, -ec), bottom, alpha, (-high, -low))
 
 

@@ -114,9 +114,7 @@ class Metric:
     @property
     def coefficients(self) -> dict[str, float]:
         """The ten coefficients by name."""
-        return {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name[0] in "ab" and f.name[1:].isdigit()
-        }
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name[0] in "ab" and f.name[1:].isdigit()}
 
     def constants(self, prior: float) -> Constants:
         """Koyejo's form in TP and gamma = p TPR + (1-p) FPR (MACE, Eq. 20).
@@ -298,11 +296,7 @@ class Metric:
         return np.where(none, np.nan, least.min(axis=0)), np.where(none, np.nan, most.max(axis=0))
 
     def _forms(self, eta: Floats, member: bool) -> tuple[Floats, Floats]:
-        a, b = (
-            ((self.a11, self.a10), (self.b11, self.b10))
-            if member
-            else ((self.a01, self.a00), (self.b01, self.b00))
-        )
+        a, b = ((self.a11, self.a10), (self.b11, self.b10)) if member else ((self.a01, self.a00), (self.b01, self.b00))
         return self.a0 + a[0] * eta + a[1] * (1.0 - eta), self.b0 + b[0] * eta + b[1] * (1.0 - eta)
 
     def _branch(self, eta: Floats, member: bool) -> Floats:

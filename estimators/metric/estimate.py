@@ -126,9 +126,7 @@ class MetricEstimate:
         """The result in plain words."""
         low, high = self.share_limits
         limit = f", guessing member for at least {100 * low:.3g}% of all records" if low > 0.0 else ""
-        limit += (
-            f", guessing nonmember for at least {100 * (1 - high):.3g}% of all records" if high < 1.0 else ""
-        )
+        limit += f", guessing nonmember for at least {100 * (1 - high):.3g}% of all records" if high < 1.0 else ""
         return (
             f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of "
             f"an attacker who reads this score, {sorted_into(self.resolution)}{limit}, is between "
@@ -185,17 +183,13 @@ def metric_optimum(
     require_count("seed", seed, 0)
     require_data(counts, Counts)
     if not isinstance(metric, Metric):
-        raise MetricError.about(
-            "metric", f"got {type(metric).__name__}, need a Metric such as preset(name, prior)"
-        )
+        raise MetricError.about("metric", f"got {type(metric).__name__}, need a Metric such as preset(name, prior)")
     if bins is not None:
         require_count("bins", bins, 2)
     objective = Objective.of(metric, prior, min_positive_share)
     least = min(counts.n_members, counts.n_nonmembers)
     if least < LEAST_RECORDS:
-        raise TooFewRecords(
-            f"metric: got {least} records on a side, need at least {LEAST_RECORDS}", field="members"
-        )
+        raise TooFewRecords(f"metric: got {least} records on a side, need at least {LEAST_RECORDS}", field="members")
     alpha = (1.0 - confidence) / 2.0
     fine, views = views_of(counts, bins)
     cells = views[0].counts(fine)
@@ -209,9 +203,7 @@ def metric_optimum(
             result = reuse
         else:
             result = advantage(counts, prior, target, confidence, seed, shuffles)
-        point, lower, upper = (
-            line[0] + line[1] * (1.0 + v) / 2.0 for v in (result.value, result.lower, result.upper)
-        )
+        point, lower, upper = (line[0] + line[1] * (1.0 + v) / 2.0 for v in (result.value, result.lower, result.upper))
         value, leader, rejected = point, result.leader, result.class_rejected
         guarantee, resolution = result.estimate.interval.guarantee, result.resolution
     else:
@@ -229,13 +221,7 @@ def metric_optimum(
         guarantee = _guarantee(objective, cells.size, fine.cells.ordered, changes)
     interval = Interval(lower, upper, confidence, guarantee)
     threshold_known = metric.has_known_threshold and not objective.constrained
-    cut = (
-        metric.known_cut(prior)
-        if threshold_known
-        else best.cut
-        if best.binding
-        else metric.cut_at(point, prior)
-    )
+    cut = metric.known_cut(prior) if threshold_known else best.cut if best.binding else metric.cut_at(point, prior)
     return MetricEstimate(
         metric,
         Estimate(point, interval),
@@ -292,9 +278,7 @@ def _guarantee(objective: Objective, resolution: int, ordered: bool, changes: in
     who += f" or {more}" if ordered else ""
     limits = ""
     if objective.constrained:
-        limits = (
-            f" and guess member for {100 * objective.low:.3g}% to {100 * objective.high:.3g}% of all records"
-        )
+        limits = f" and guess member for {100 * objective.low:.3g}% to {100 * objective.high:.3g}% of all records"
     return Guarantee(f"the largest {objective.metric.name} of {who}{limits}", IID, finite_sample=False)
 
 

@@ -98,11 +98,7 @@ def individual_metric(
     cells = cell_risks(counts, prior, confidence) if reuse is None else reuse
     threshold_known = metric.has_known_threshold
     if cut is None:
-        cut = (
-            metric.known_cut(prior)
-            if threshold_known
-            else metric_optimum(counts, metric, prior, seed=seed).cut
-        )
+        cut = metric.known_cut(prior) if threshold_known else metric_optimum(counts, metric, prior, seed=seed).cut
     low, high = ((1.0 + end) / 2.0 for end in (cells.signed.lower, cells.signed.upper))  # f = 2 eta - 1
     lower, upper = metric.individual_range(low, high, cut)
     posterior, unknown = cells.posterior.filled(0.5), np.ma.getmaskarray(cells.posterior)
@@ -139,9 +135,7 @@ def individual_metric(
 
 def _cautions(result: IndividualMetric, threshold_known: bool, at: str) -> Iterator[Caution]:
     if not threshold_known:
-        yield Caution(
-            "threshold_estimated", f"the optimal threshold depends on the data; ranges are for {at}"
-        )
+        yield Caution("threshold_estimated", f"the optimal threshold depends on the data; ranges are for {at}")
     if result.n_undefined:
         yield Caution(
             "metric_undefined",

@@ -157,9 +157,7 @@ class Advantage:
     @property
     def sentence(self) -> str:
         """The result in plain words: what is certified, and for whom each end holds."""
-        ends = statement.both_ends(
-            self.lower, self.upper, self.attacker, self.baseline, reader=f"this {self.read}"
-        )
+        ends = statement.both_ends(self.lower, self.upper, self.attacker, self.baseline, reader=f"this {self.read}")
         parts = (
             f"With {statement.percent(self.estimate.interval.confidence)} confidence {ends}.",
             self.better,

@@ -301,9 +301,7 @@ def _clustered(
         cells_for(fine, target)  # scores without an order are refused
         bins, changes = None, ASSUMED[target.name]
     ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
-    source = Provenance(
-        f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
-    )
+    source = Provenance(f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     fine = Counts.trusted(fine.members, fine.nonmembers, fine.cells, doubts_left(clusters, at, fine))
     counts = fine.join(fine.group_starts(ends.size)) if fine.cells.ordered else fine
     return Ends(fine, counts, prior, target, ends, source, None, ends.summary)
@@ -367,9 +365,7 @@ def groups_for(fine: Counts, counts: Counts, target: Target) -> int:
     return counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
 
 
-def _guarantee(
-    counts: Counts, target: Target, changes: int | None, exact_lower: bool, assumed: str = IID
-) -> Guarantee:
+def _guarantee(counts: Counts, target: Target, changes: int | None, exact_lower: bool, assumed: str = IID) -> Guarantee:
     cells = f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells"
     if changes is not None:
         cells = (
@@ -386,9 +382,7 @@ def _guarantee(
             IID,
         ),
     }[target.name]
-    return Guarantee(
-        covers, assumes.replace(IID, assumed), finite_sample=exact_lower and counts.size <= MANY_CELLS
-    )
+    return Guarantee(covers, assumes.replace(IID, assumed), finite_sample=exact_lower and counts.size <= MANY_CELLS)
 
 
 def _cautions(counts: Counts, target: Target, rejected: bool, changes: int | None) -> list[Caution]:

@@ -47,9 +47,7 @@ JUDGING = 0.65  # most of the drawn records that judge a rule, which is learned 
 LEAST_JUDGING = 0.2  # least part that does, if any record was not drawn
 CHOOSING = 0.4  # part of the records learned from that chooses between the kinds of rules
 
-RANDOM_DRAW = (
-    "the scored records of each side were drawn at random from the set, without replacement, or are all of it"
-)
+RANDOM_DRAW = "the scored records of each side were drawn at random from the set, without replacement, or are all of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +167,7 @@ def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float)
         lower = max(floor, fit, learned)
         lower, upper = min(lower, upper), max(lower, upper)  # if they cross, one of them is wrong
         value = min(upper, max(lower, (value + about) / 2.0))
-    covers = (
-        f"the optimal advantage on the records of the set; upper end: that of attackers who {best.attacker}"
-    )
+    covers = f"the optimal advantage on the records of the set; upper end: that of attackers who {best.attacker}"
     interval = Interval(lower, upper, confidence, Guarantee(covers, RANDOM_DRAW, complete))
     return SetAdvantage(
         Estimate(value, interval),
@@ -294,9 +290,7 @@ def _starts(fine: Counts, counts: Counts) -> Integers:
     return np.searchsorted(fine.pooled.cumsum(), before, side="right")
 
 
-def _learned(
-    best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, seed: int
-) -> tuple[float, float]:
+def _learned(best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, seed: int) -> tuple[float, float]:
     """What a rule of the class that is learned from some scored records has on the set, at least and about.
 
     The others judge it, and stand for those that were not scored; on the first it is known what it does. The median
@@ -305,16 +299,12 @@ def _learned(
     counts, families = best.families()
     judging = [_judging_part(each) for each in sides]
     learning = [1.0 - each for each in judging]
-    fractions = np.array(
-        [[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)]
-    )
+    fractions = np.array([[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)])
     members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), SHUFFLES)
     guesses = rules_from_past(members, nonmembers, prior, families)
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
     refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
-    leaders, _ = leaders_so_far(
-        hits, members[:, 1:].sum(axis=2), refusals, nonmembers[:, 1:].sum(axis=2), prior
-    )
+    leaders, _ = leaders_so_far(hits, members[:, 1:].sum(axis=2), refusals, nonmembers[:, 1:].sum(axis=2), prior)
     rows = np.arange(SHUFFLES)
     rules = guesses[leaders[:, 1], rows, 1]
     limits, values = [], []

@@ -260,9 +260,7 @@ def continuous_advantage(
         cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
     if isinstance(densities, PointDensities):
         error = densities.standard_error(prior)
-        cautions.append(
-            Caution("monte_carlo", f"U_N was integrated at random points, standard error {error:.2g}")
-        )
+        cautions.append(Caution("monte_carlo", f"U_N was integrated at random points, standard error {error:.2g}"))
     interval = _mcdiarmid(
         "U_N",
         value,
@@ -271,9 +269,7 @@ def continuous_advantage(
         scores.n_nonmembers,
         confidence,
         BANDWIDTH_FIXED,
-        ""
-        if isinstance(bandwidth, Fixed)
-        else f"; here it was chosen from them: {bandwidth.rule(scores.dimension)}",
+        "" if isinstance(bandwidth, Fixed) else f"; here it was chosen from them: {bandwidth.rule(scores.dimension)}",
         simulated=of_kernel(bandwidth) if scores.dimension == 1 else None,
     )
     null_level = null_of_kernels(scores, densities, bandwidth, prior)
@@ -311,8 +307,7 @@ def _outlier_range(counts: Counts, bins: int) -> tuple[Caution, ...]:
     if isinstance(counts.cells, Lattice):
         d = len(counts.cells.low)
         slices = [
-            np.bincount(counts.cells.keys // bins ** (d - 1 - axis) % bins, pooled, minlength=bins)
-            for axis in range(d)
+            np.bincount(counts.cells.keys // bins ** (d - 1 - axis) % bins, pooled, minlength=bins) for axis in range(d)
         ]
     else:
         slices = [pooled.astype(np.float64)]

@@ -106,11 +106,7 @@ def paper_metrics(
         known = metric.has_known_threshold
         if known not in parts:
             parts[known] = list(_parts(data, reading, HALVES if known else THIRDS, prior, seed))
-        return (
-            _with_known_cut(metric, prior, parts[True])
-            if known
-            else _with_learned_cut(metric, prior, parts[False])
-        )
+        return _with_known_cut(metric, prior, parts[True]) if known else _with_learned_cut(metric, prior, parts[False])
 
     try:
         return [measured(metric) for metric in metrics]
@@ -181,9 +177,7 @@ def _parts(
         np.split(side[rng.permutation(len(side))], np.rint(shares.cumsum() * len(side)).astype(int)[:-1])
         for side in (data.members, data.nonmembers)
     ]
-    densities = densities_of(
-        replace(data, members=sides[0][0], nonmembers=sides[1][0]), kernel.bandwidth, kernel.seed
-    )
+    densities = densities_of(replace(data, members=sides[0][0], nonmembers=sides[1][0]), kernel.bandwidth, kernel.seed)
     for a, b in zip(sides[0][1:], sides[1][1:], strict=True):
         member = np.concatenate([np.ones(len(a), dtype=np.int64), np.zeros(len(b), dtype=np.int64)])
         eta = densities.at(np.concatenate([a, b]).astype(np.float64)).posterior(prior)
@@ -293,11 +287,7 @@ def record_metric(
     """
     known = metric.has_known_threshold
     cut = metric.known_cut(prior) if known else paper_metric(data, metric, prior, seed, reading).cut
-    posterior, low, high = (
-        (1.0 + column) / 2.0 for column in (risk.risk.values, risk.risk.lower, risk.risk.upper)
-    )
+    posterior, low, high = ((1.0 + column) / 2.0 for column in (risk.risk.values, risk.risk.lower, risk.risk.upper))
     lower, upper = metric.individual_range(low, high, cut)
     values = metric.individual_value(np.where(np.isnan(posterior), 0.5, posterior), cut)
-    return RecordMetric(
-        metric, np.where(np.isnan(posterior), np.nan, values), lower, upper, cut, None if known else 3
-    )
+    return RecordMetric(metric, np.where(np.isnan(posterior), np.nan, values), lower, upper, cut, None if known else 3)

@@ -120,9 +120,7 @@ class PaperRisk:
     guarantee: Guarantee
 
 
-def discrete_risk(
-    counts: Counts, prior: float, confidence: float = 0.95, *, slices: bool = False
-) -> PaperRisk:
+def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95, *, slices: bool = False) -> PaperRisk:
     """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
 
     Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
@@ -147,9 +145,7 @@ def discrete_risk(
     )
 
 
-def continuous_risk(
-    densities: Densities, points: Floats, prior: float, confidence: float = 0.95
-) -> PaperRisk:
+def continuous_risk(densities: Densities, points: Floats, prior: float, confidence: float = 0.95) -> PaperRisk:
     """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
 
     N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1], and NaN in
@@ -170,8 +166,7 @@ def continuous_risk(
         confidence,
         Guarantee(
             "f_p of the smoothed densities at one point, for each point by itself; not f_p itself",
-            IID
-            + "; many records within a bandwidth, so the estimates are normal; bandwidth fixed in advance",
+            IID + "; many records within a bandwidth, so the estimates are normal; bandwidth fixed in advance",
             False,
         ),
     )
@@ -187,9 +182,7 @@ def _lemma_4(density: Floats, roughness: float, records_in_kernel: float, z: flo
     return np.maximum(density - radius, 0.0), density + radius
 
 
-def _atoms_box(
-    at: At, densities: Densities, tail: float, limits: tuple[Floats, Floats, Floats, Floats]
-) -> None:
+def _atoms_box(at: At, densities: Densities, tail: float, limits: tuple[Floats, Floats, Floats, Floats]) -> None:
     """Write exact limits of the masses over those of the densities, at atoms."""
     r_low, r_high, q_low, q_high = limits
     members = np.rint(at.members[at.atom] * densities.n_members)

@@ -71,9 +71,7 @@ class RocBand:
         )
 
 
-def roc_band(
-    data: Scores | Counts, confidence: float = 0.95, rates: Sequence[float] | None = None
-) -> RocBand:
+def roc_band(data: Scores | Counts, confidence: float = 0.95, rates: Sequence[float] | None = None) -> RocBand:
     """Limits of the true positive rate at every false positive rate at once.
 
     Args:

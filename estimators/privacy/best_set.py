@@ -63,9 +63,7 @@ def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
             best = best_by_changes(np.concatenate([[-every], gain, [-every]]), 2 * ranges)[-1]
             worth = (float(best) + float(gain.sum()) - 2.0 * every) / 2.0 + ROUNDING * every
         else:
-            worth = float(
-                np.maximum(np.partition(gain, -ranges)[-ranges:] if len(gain) > ranges else gain, 0).sum()
-            )
+            worth = float(np.maximum(np.partition(gain, -ranges)[-ranges:] if len(gain) > ranges else gain, 0).sum())
         return worth + price * nonmembers
 
     # convex in the price, and so with one dip in its logarithm

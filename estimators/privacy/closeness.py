@@ -88,9 +88,7 @@ def fullest_windows(counts: Counts) -> Windows:
     behind = np.maximum(behind, first)  # nothing lies between two nonmembers of one cell
     nonmembers = nonmembers_to[behind - 1] - nonmembers_to[first - 1]
     windows, place = -(-(bounds - span) // steps), np.arange(1.0, len(span) + 1.0)
-    return Windows(
-        first, behind, members, nonmembers, span * unit - 1, 1.0 / (place * (place + 1.0) * windows)
-    )
+    return Windows(first, behind, members, nonmembers, span * unit - 1, 1.0 / (place * (place + 1.0) * windows))
 
 
 LARGEST = 15.0  # an epsilon beyond it is as good as none
@@ -197,9 +195,7 @@ def records_to_pass(counts: Counts, epsilon: float, delta: float, alpha: float, 
     records = counts.n_members + counts.n_nonmembers
 
     def passes(times: float) -> bool:
-        members, nonmembers = (
-            np.rint(times * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
-        )
+        members, nonmembers = (np.rint(times * side).astype(np.int64) for side in (counts.members, counts.nonmembers))
         return within(Counts.trusted(members, nonmembers, counts.cells), epsilon, delta, alpha)
 
     low, high = 1.0, 2.0

@@ -248,9 +248,7 @@ def epsilon_lower_bound(
             )
             cautions.append(Caution("too_few_records", message))
     else:
-        cautions.append(
-            Caution("one_cell", "every record has the same score, so no guess is better than chance")
-        )
+        cautions.append(Caution("one_cell", "every record has the same score, so no guess is better than chance"))
     covers = f"the epsilon of the mechanism's (epsilon, {delta:g})-DP, from below (empirical)"
     guarantee = Guarantee(covers, EMPIRICAL, True)
     return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
@@ -324,9 +322,7 @@ def _levels(ways: Integers, level: float) -> Floats:
     return level * shares
 
 
-def _largest_rejected(
-    ways: Integers, levels: Floats, n1: int, n0: int, forgiven: int
-) -> tuple[float, int, int]:
+def _largest_rejected(ways: Integers, levels: Floats, n1: int, n0: int, forgiven: int) -> tuple[float, int, int]:
     """Largest epsilon that a way to guess rejects, 0 if none does, and that way's right guesses and guesses."""
     said_in, said_out, hits = ways.T
     guesses, records, log_odds = said_in + said_out, float(n1 + n0), float(np.log(n1 / n0))

@@ -242,9 +242,7 @@ class Exposure:
     @property
     def score_epsilon(self) -> float:
         """What the epsilon of the score's two distributions is at least, at delta 0; not that of the mechanism."""
-        return max(
-            self.members_epsilon, 0.0 if self.nonmember_tail is None else self.nonmember_tail.score_epsilon
-        )
+        return max(self.members_epsilon, 0.0 if self.nonmember_tail is None else self.nonmember_tail.score_epsilon)
 
     @property
     def finding(self) -> str:
@@ -447,9 +445,7 @@ def _labels(counts: Counts, alpha: float) -> _Candidates:
     inside = counts.nonmembers[keep]
     levels = np.full(len(keep), alpha / labels)
     what: End = "label" if _has_labels(counts) else "cell"
-    return _Candidates(
-        [(what, int(at), int(at) + 1) for at in keep], counts.members[keep], inside, inside, levels
-    )
+    return _Candidates([(what, int(at), int(at) + 1) for at in keep], counts.members[keep], inside, inside, levels)
 
 
 def _has_labels(counts: Counts) -> bool:

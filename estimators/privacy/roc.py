@@ -282,9 +282,7 @@ def _with_direction(area: float, interval: Interval, cautions: tuple[Caution, ..
     return AreaUnderCurve(Estimate(area, interval), cautions)
 
 
-def operating_point(
-    counts: Counts, fpr: float, confidence: float = 0.95, low: bool = False
-) -> OperatingPoint:
+def operating_point(counts: Counts, fpr: float, confidence: float = 0.95, low: bool = False) -> OperatingPoint:
     """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``.
 
     Args:
@@ -366,9 +364,7 @@ def operating_points(
             with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
                 nonmembers_needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
             fewest = f"{nonmembers_needed:,.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
-            message = (
-                f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {fewest} for a lower end above 0"
-            )
+            message = f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {fewest} for a lower end above 0"
             lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
         interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)
         points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))

@@ -143,9 +143,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(
-        cls: type | None = None, /, *, frozen: bool = False, order: bool = False, **options: bool
-    ) -> Any:
+    def dataclass(cls: type | None = None, /, *, frozen: bool = False, order: bool = False, **options: bool) -> Any:
         """The standard library's ``dataclass``; one that is frozen and has no order is made here."""
         if frozen and not order:
             return _frozen(**options)

@@ -286,9 +286,7 @@ def _with_groups(
         binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - NARROW - DIVIDED)
     )
     shown_by_cell = alone | together[group] | (np.bincount(parts.cell, own) > 0)
-    to_an_end = (
-        np.logical_and.accumulate(shown_by_cell) | np.logical_and.accumulate(shown_by_cell[::-1])[::-1]
-    )
+    to_an_end = np.logical_and.accumulate(shown_by_cell) | np.logical_and.accumulate(shown_by_cell[::-1])[::-1]
     most = np.where(to_an_end, 0.5, KEPT)[parts.cell]
     above = ~by_labels | (binomial_tail(counts.members, counts.pooled, share) <= most)
     flagged = own | (by_cell | together[group][parts.cell]) & above

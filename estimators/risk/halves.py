@@ -51,9 +51,7 @@ def join_risks(parts: tuple[CellRisks, CellRisks], learned: Learned) -> CellRisk
         _join_masked(first.posterior, second.posterior),
         _join_masked(first.signed_risk, second.signed_risk),
         _join_limits(first.signed, second.signed, f"{target}, of one record named in advance"),
-        _join_limits(
-            first.signed_simultaneous, second.signed_simultaneous, f"{target}, of all records at once"
-        ),
+        _join_limits(first.signed_simultaneous, second.signed_simultaneous, f"{target}, of all records at once"),
         (
             np.concatenate([first.evidence[0], second.evidence[0]]),
             np.concatenate([first.evidence[1], second.evidence[1]]),
@@ -143,7 +141,5 @@ def targets_in(
 
 def _is_row(rows: Floats, among: Floats) -> NDArray[np.bool_]:
     """Whether each row is one of others, number by number."""
-    both = [
-        np.ascontiguousarray(each + 0.0).view(f"V{8 * each.shape[1]}").reshape(-1) for each in (rows, among)
-    ]
+    both = [np.ascontiguousarray(each + 0.0).view(f"V{8 * each.shape[1]}").reshape(-1) for each in (rows, among)]
     return np.isin(both[0], both[1])

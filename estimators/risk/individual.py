@@ -56,9 +56,7 @@ class RiskByCell:
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        return _sentence(
-            self.n_flagged, self.cells.counts.n_records, self.member_share, self.cells, self.flags
-        )
+        return _sentence(self.n_flagged, self.cells.counts.n_records, self.member_share, self.cells, self.flags)
 
     def of_groups(self, counts: Counts, table: GroupTable, confidence: float) -> GroupRisks:
         """The mean risk of each group of the counts that this was made of."""
@@ -67,9 +65,7 @@ class RiskByCell:
         somewhere = own.labels if isinstance(own, Categories) else counts.lower_edges()
         same = cells.counts.size == counts.size
         cell = np.arange(counts.size) if same else cells.counts.cells.locate(somewhere)
-        return table.risks(
-            cell, cells.risk.filled(0.0), both.lower, both.upper, self.flags.flagged, confidence
-        )
+        return table.risks(cell, cells.risk.filled(0.0), both.lower, both.upper, self.flags.flagged, confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,9 +316,7 @@ def individual_risk(
     table = None
     if groups is not None:
         both = cells.simultaneous
-        table = group_risks(
-            groups, cell, cells.risk.filled(0.0), both.lower, both.upper, flags.flagged, confidence
-        )
+        table = group_risks(groups, cell, cells.risk.filled(0.0), both.lower, both.upper, flags.flagged, confidence)
     return IndividualRisk(
         cells,
         flags,
@@ -402,10 +396,7 @@ def _of_halves(
     ]
     cut, flags = zip(*both, strict=True)
     together = sum(each.occupied for each in cut)
-    risks = [
-        cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices)
-        for each in cut
-    ]
+    risks = [cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices) for each in cut]
     joined = halves.join_risks((risks[0], risks[1]), learned)
     return RiskByCell(joined, halves.join_flags(flags[0], flags[1], rate), learned)
 
@@ -581,9 +572,7 @@ def _sentence(flagged: int, records: int, share: float | None, cells: CellRisks,
     if share is None:
         return f"None of {records:,} records is shown to lie where scores {where}. {no_leak}"
     what = "them" if flags.over.name == "records" else f"the {flags.over.name}"
-    makes = (
-        "It does not make these records members" if share < NEARLY_ALL else "It proves no single one a member"
-    )
+    makes = "It does not make these records members" if share < NEARLY_ALL else "It proves no single one a member"
     are = f"about {share:.0%} are" if share >= FEW_OF_THEM else "fewer than 1 in 100 are"
     are = are if share < NEARLY_ALL else "nearly all are"
     return (

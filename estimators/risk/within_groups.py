@@ -94,9 +94,7 @@ def by_group(
     confidence = require_open_unit("confidence", confidence)
     sides = [labels_of(side, "groups") for side in (member_groups, nonmember_groups)]
     require_data(scores, Scores)
-    for side, n, name in zip(
-        sides, (scores.n_members, scores.n_nonmembers), ("member", "nonmember"), strict=True
-    ):
+    for side, n, name in zip(sides, (scores.n_members, scores.n_nonmembers), ("member", "nonmember"), strict=True):
         if len(side) != n:
             raise DimensionMismatch(f"{name} groups: got {len(side)} labels for {n} records", field="groups")
     target = CellsTarget() if scores.dimension > 1 else None
@@ -171,9 +169,7 @@ def _of_records(
             alone = Scores.of(*sides, scores.query)
             whose = None
             if clusters is not None:
-                whose = {
-                    name: column[own] for name, column in zip(clusters.names, clusters.columns, strict=True)
-                }
+                whose = {name: column[own] for name, column in zip(clusters.names, clusters.columns, strict=True)}
             answer = _ends(alone, prior, seed, target, whose)
         yield GroupEnds(label, *sizes, answer, _cautions(label, *sizes, answer))
 
@@ -181,9 +177,7 @@ def _of_records(
 def _of_counts(
     counts: Counts, table: GroupTable, prior: float, seed: int, target: Target | None
 ) -> Iterator[GroupEnds]:
-    for label, members, nonmembers in zip(
-        table.labels.tolist(), table.members, table.nonmembers, strict=True
-    ):
+    for label, members, nonmembers in zip(table.labels.tolist(), table.members, table.nonmembers, strict=True):
         sizes = int(members.sum()), int(nonmembers.sum())
         answer: Ends | None = None
         notes: tuple[Caution, ...] = ()
@@ -213,9 +207,7 @@ def _in_few_cells(label: object, own: Counts, counts: Counts) -> tuple[Caution, 
     return (Caution(IN_FEW_CELLS, message),)
 
 
-def _ends(
-    own: Scores | Counts, prior: float, seed: int, target: Target | None, cluster: Labels | None
-) -> Ends | None:
+def _ends(own: Scores | Counts, prior: float, seed: int, target: Target | None, cluster: Labels | None) -> Ends | None:
     """Both ends of one group; None where its records are of too few clusters, or no two have a category in common."""
     with suppress(TooFewRecords, TooManyCells):
         if cluster is not None and isinstance(own, Scores):

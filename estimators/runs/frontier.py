@@ -147,12 +147,9 @@ def frontier(
         raise OptionError.about("starts", words)
     queries = {name: each if isinstance(each, Mapping) else {name: each} for name, each in candidates.items()}
     every = {
-        name: series.riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster)
-        for name, each in queries.items()
+        name: series.riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster) for name, each in queries.items()
     }
-    judge = _Judge(
-        queries, every, max_advantage, prior, confidence, seed, cluster, accept_exposure, is_ordered
-    )
+    judge = _Judge(queries, every, max_advantage, prior, confidence, seed, cluster, accept_exposure, is_ordered)
     steps, notes = judge.in_order(starts) if is_ordered else judge.without_order()
     limits = beneath_baseline(max_advantage, baseline(prior))
     return Frontier(tuple(steps), tuple(map(float, utility)), max_advantage, confidence, (*notes, *limits))
@@ -189,9 +186,7 @@ class _Judge:
         if step.decision is not Decision.PASS:
             return step, ()
         together = 1.0 - (1.0 - self.confidence) / len(self.every)
-        exposures = exposures_of(
-            self.candidates[name], self.prior, together, Direction.EITHER, self.cluster, self.seed
-        )
+        exposures = exposures_of(self.candidates[name], self.prior, together, Direction.EITHER, self.cluster, self.seed)
         odd = doubts_of(self.candidates[name], clustered=self.cluster is not None)
         withheld = Withheld.by(exposures, accepted=self.accept_exposure, odd=odd)
         step, notes = series.without_pass(step, withheld), withheld.cautions(step.decision)

@@ -266,9 +266,7 @@ def without_pass(step: Step, withheld: Withheld) -> Step:
     because = withheld.because(step.decision)
     if step.decision is None or because is None:
         return step
-    return replace(
-        step, decision=withheld.decide(step.decision), reason=withheld.reason, undecided_because=because
-    )
+    return replace(step, decision=withheld.decide(step.decision), reason=withheld.reason, undecided_because=because)
 
 
 def riskiest_ends(
@@ -282,10 +280,7 @@ def riskiest_ends(
         if isinstance(scores, Scores) and scores.dimension > 1:
             message = f"{what}, query {name!r}: got vectors, need one number a record"
             raise DimensionMismatch(message, field="queries")
-    return {
-        name: ends_of(scores, prior, None, seed, cluster=cluster)
-        for name, scores in asked_once(queries).items()
-    }
+    return {name: ends_of(scores, prior, None, seed, cluster=cluster) for name, scores in asked_once(queries).items()}
 
 
 def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:
@@ -293,9 +288,7 @@ def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:
     return max(sound_upper(each, alpha) for each in ends.values())
 
 
-def riskiest_estimate(
-    ends: Mapping[str, Ends], alpha: float, confidence: float, assumes: str
-) -> tuple[str, Estimate]:
+def riskiest_estimate(ends: Mapping[str, Ends], alpha: float, confidence: float, assumes: str) -> tuple[str, Estimate]:
     """The query with the largest estimate, and the largest advantage with both ends of level 1 - alpha.
 
     Args:
@@ -307,9 +300,7 @@ def riskiest_estimate(
     lower, upper = max(each.lower(alpha / len(ends)) for each in ends.values()), riskiest_upper(ends, alpha)
     top = answers[query].estimate.interval.guarantee
     guarantee = Guarantee(
-        f"the largest of {len(ends)} queries' advantages, each as: {top.covers}"
-        if len(ends) > 1
-        else top.covers,
+        f"the largest of {len(ends)} queries' advantages, each as: {top.covers}" if len(ends) > 1 else top.covers,
         assumes,
         all(each.estimate.interval.guarantee.finite_sample for each in answers.values()),
     )
@@ -317,9 +308,7 @@ def riskiest_estimate(
     return query, Estimate(value, Interval(lower, upper, confidence, guarantee))
 
 
-def step_of(
-    label: Label, ends: Mapping[str, Ends], alpha: float, number: int, confidence: float, assumes: str
-) -> Step:
+def step_of(label: Label, ends: Mapping[str, Ends], alpha: float, number: int, confidence: float, assumes: str) -> Step:
     """One of so many steps: a band that holds for all of them, and an upper end of level 1 - alpha by itself."""
     query, estimate = riskiest_estimate(ends, alpha / number, confidence, assumes)
     return Step(label, query, estimate, riskiest_upper(ends, alpha), clusters=ends[query].clusters)

@@ -85,9 +85,7 @@ def in_common(members: Integers, nonmembers: Integers) -> float:
     a, b, n = (np.add.reduceat(each.astype(np.float64), starts) for each in (members, nonmembers, pooled))
     of_each = np.minimum(2.0 * a * b / np.maximum(n * (n - 1.0), 1.0), 0.5)  # no law makes more of them
     across = np.repeat(of_each, NEIGHBOURS)[: len(pooled)]
-    extra = (members * nonmembers.astype(np.float64) - across * pooled * (pooled - 1.0) / 2.0) / (
-        1.0 - across
-    )
+    extra = (members * nonmembers.astype(np.float64) - across * pooled * (pooled - 1.0) / 2.0) / (1.0 - across)
     in_order = np.sort(pooled)
     usual = in_order[np.searchsorted(in_order.cumsum(), pooled.sum() / 2.0)]
     weights = np.minimum(1.0, SPIKE * usual / pooled)

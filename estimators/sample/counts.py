@@ -263,11 +263,7 @@ class Counts:
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
             several = [(ours, self.members, self.nonmembers), (theirs, other.members, other.nonmembers)]
             return Counts.of_grids(several, Frequent.together([ours.frequent, theirs.frequent]))
-        if (
-            isinstance(ours, Intervals)
-            and isinstance(theirs, Intervals)
-            and np.array_equal(ours.cuts, theirs.cuts)
-        ):
+        if isinstance(ours, Intervals) and isinstance(theirs, Intervals) and np.array_equal(ours.cuts, theirs.cuts):
             return Counts(self.members + other.members, self.nonmembers + other.nonmembers, ours)
         if (
             type(ours) is type(theirs)
@@ -394,9 +390,7 @@ class Counts:
             pooled[: starts[1]] if len(starts) > 1 else pooled,
             pooled[: starts[-1] - 1 : -1] if starts[-1] else pooled[::-1],
         )
-        low, high = (
-            totals.searchsorted(_halves(int(totals[-1]), outermost)) + 1 for totals in map(np.cumsum, ends)
-        )
+        low, high = (totals.searchsorted(_halves(int(totals[-1]), outermost)) + 1 for totals in map(np.cumsum, ends))
         starts = distinct(np.concatenate([starts, low, self.size - high]))
         return starts[starts < self.size]
 
@@ -439,9 +433,7 @@ class Counts:
             )
             cautions.append(Caution("cells_outrun_sample", message))
         if min(self.n_members, self.n_nonmembers) < FEW:
-            cautions.append(
-                Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval")
-            )
+            cautions.append(Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval"))
         return cautions
 
     def blocks(self, fractions: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:

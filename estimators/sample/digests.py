@@ -48,8 +48,6 @@ def _canonical(column: NDArray[np.generic]) -> NDArray[np.generic]:
     if column.dtype.kind == "U":
         longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())
         return column.astype(f"<U{longest}", copy=False)
-    if column.dtype.kind in "iu" and not (
-        column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()
-    ):
+    if column.dtype.kind in "iu" and not (column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()):
         return column.astype("<i8", copy=False)
     return column

@@ -30,9 +30,7 @@ SHARED_BY = (
 )
 """How two tables that share records are spoken of."""
 
-EQUAL = (
-    "all scores are equal, so they tell nothing, whatever leaks: make sure that this is the score you mean"
-)
+EQUAL = "all scores are equal, so they tell nothing, whatever leaks: make sure that this is the score you mean"
 ALL_EQUAL = (Caution(CONSTANT, EQUAL),)
 
 SURE = 14.0
@@ -109,8 +107,7 @@ def of_values(
     on_both = _on_both(members, nonmembers, pooled)
     least = min(int(members.sum()), int(nonmembers.sum())) if smaller is None else smaller
     spare = [
-        f"{_number(extra, scale)} of the" if extra else ""
-        for extra in _to_spare(members, nonmembers, pooled, ordered)
+        f"{_number(extra, scale)} of the" if extra else "" for extra in _to_spare(members, nonmembers, pooled, ordered)
     ]
     shared = _shared(_number(on_both, scale), _are_half(scale * on_both, least, scale)) if on_both else ()
     return (*_repeated(*spare), *shared)
@@ -157,9 +154,7 @@ def together(of_scores: tuple[Caution, ...], of_cells: tuple[Caution, ...]) -> t
 def _repeated(of_members: str, of_nonmembers: str) -> tuple[Caution, ...]:
     """That so many scores of a side, or of either, repeat another one of it; none where no words are given."""
     sides = " and ".join(
-        f"{many} {name} scores"
-        for many, name in ((of_members, "member"), (of_nonmembers, "nonmember"))
-        if many
+        f"{many} {name} scores" for many, name in ((of_members, "member"), (of_nonmembers, "nonmember")) if many
     )
     message = (
         f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
@@ -239,9 +234,7 @@ def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Ca
     fullest = crowds[np.argmax((unlike[:, crowds] / totals[:, np.newaxis]).max(axis=0))]
     inside = " and ".join(
         f"{own:,} of {total:,} {name}"
-        for own, total, name in zip(
-            sides[:, fullest].tolist(), totals.tolist(), ("members", "nonmembers"), strict=True
-        )
+        for own, total, name in zip(sides[:, fullest].tolist(), totals.tolist(), ("members", "nonmembers"), strict=True)
     )
     message = (
         f"{inside} lie in one of the cells in which scores were counted, and what differs "
@@ -344,9 +337,7 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
     if deviations[most] < FAR:
         return ()
     chances = _members_drawn(sizes.tolist(), members.tolist(), n_fits[most].tolist())
-    chance = min(
-        float(chances[: fitting_members[most] + 1].sum()), float(chances[fitting_members[most] :].sum())
-    )
+    chance = min(float(chances[: fitting_members[most] + 1].sum()), float(chances[fitting_members[most] :].sum()))
     if 2.0 * len(fits) * chance > exp(-SURE):
         return ()
     shares = [float(_representable(side)[most].mean()) for side in looks]
@@ -412,9 +403,7 @@ def of_order(members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> t
     ordered = [_is_sorted(side) for side in (members, nonmembers)]
     if ordered[0] == ordered[1]:
         return ()
-    side, name, other = (
-        (members, "member", "nonmember") if ordered[0] else (nonmembers, "nonmember", "member")
-    )
+    side, name, other = (members, "member", "nonmember") if ordered[0] else (nonmembers, "nonmember", "member")
     ends = np.flatnonzero(np.append(side[1:] != side[:-1], True))
     alike = np.diff(np.append(-1, ends))
     if lgamma(len(side) + 1) - sum(lgamma(n + 1) for n in alike[alike > 1].tolist()) - log(2.0) < SURE:

@@ -116,9 +116,7 @@ class Grid:
         """Exponent and keys, with the exponents if there are several, and the frequent scores where there are some."""
         value = {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
         own = {} if self.exponents is None else {"exponents": self.exponents.tolist()}
-        return (
-            value | own | ({"frequent": [each._asdict() for each in self.frequent]} if self.frequent else {})
-        )
+        return value | own | ({"frequent": [each._asdict() for each in self.frequent]} if self.frequent else {})
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Grid:

@@ -74,9 +74,7 @@ class GrowingGrid:
         zero, one = (_near(grid.exponent, anchor, values, np.stack(columns)) for anchor in ANCHORS)
         frequent = Frequent.of_values(values, columns[0], columns[1])
         sample = ScoreSample.of_values(values, columns)
-        return replace(
-            grid, columns=(members, nonmembers), near=(zero, one), frequent=frequent, sample=sample
-        )
+        return replace(grid, columns=(members, nonmembers), near=(zero, one), frequent=frequent, sample=sample)
 
     def plus(self, side: int, scores: Floats, start: int) -> GrowingGrid:
         """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
@@ -94,9 +92,7 @@ class GrowingGrid:
             frequent = grid._frequent_with(side, piece, column, near)
             column += grid.columns[side]
             columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
-            zero, one = (
-                own if new is None else own.plus(new) for own, new in zip(grid.near, near, strict=True)
-            )
+            zero, one = (own if new is None else own.plus(new) for own, new in zip(grid.near, near, strict=True))
             sample = grid.sample.after(side, piece, grid.scratch)
             grid = replace(grid, columns=columns, near=(zero, one), frequent=frequent, sample=sample)
         return grid
@@ -112,9 +108,7 @@ class GrowingGrid:
         """The cells of the window whose records are counted in the cells of octaves, too."""
         return slice(*(min(max(end - self.first, 0), GRID_CELLS) for end in near_keys(anchor, self.exponent)))
 
-    def _frequent_with(
-        self, side: int, piece: Floats, column: Floats, near: Sequence[OctaveCounts | None]
-    ) -> Frequent:
+    def _frequent_with(self, side: int, piece: Floats, column: Floats, near: Sequence[OctaveCounts | None]) -> Frequent:
         """The frequent scores with those of one more piece, of which so many are in each cell."""
         inner = [self._window_near(anchor) for anchor in ANCHORS]
         dense = crowded(column, len(piece))
@@ -139,9 +133,7 @@ class GrowingGrid:
         from_zero = least >= 0 and most < GRID_CELLS
         first = 0 if from_zero else least - (GRID_CELLS - 1 - (most - least)) // 2  # room on both sides
         moved = ((cells + self.first) >> (exponent - self.exponent)) - first
-        columns = [
-            _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
-        ]
+        columns = [_count_in_window(moved, column[cells] if cells.size else column) for column in self.columns]
         return GrowingGrid(
             exponent,
             first,

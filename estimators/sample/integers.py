@@ -81,9 +81,7 @@ def as_type_of(labels: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any
             exact = (numbers >= below) & (numbers < beyond) & (np.floor(numbers) == numbers)
         return np.where(exact, numbers, 0).astype(np.uint64 if kind == "u" else np.int64), exact
     exact = numbers >= 0 if kind == "u" else numbers <= np.uint64(MOST)
-    return np.where(exact, numbers, numbers.dtype.type(0)).astype(
-        np.uint64 if kind == "u" else np.int64
-    ), exact
+    return np.where(exact, numbers, numbers.dtype.type(0)).astype(np.uint64 if kind == "u" else np.int64), exact
 
 
 def _holds_exactly(floats: NDArray[np.float64], integers: NDArray[Any]) -> NDArray[np.bool_]:
@@ -93,9 +91,7 @@ def _holds_exactly(floats: NDArray[np.float64], integers: NDArray[Any]) -> NDArr
     return same
 
 
-def require_different_floats(
-    sides: Sequence[NDArray[Any]], what: str, field: str, otherwise: str = ""
-) -> None:
+def require_different_floats(sides: Sequence[NDArray[Any]], what: str, field: str, otherwise: str = "") -> None:
     """Refuse integers that differ and are one float: a cut between them would be lost without a word.
 
     Args:

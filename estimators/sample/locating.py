@@ -77,9 +77,7 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     if array.size and array.ndim == 1 and array.dtype.kind in "iuO":
         array = _integers(array, text and cells.labels)  # type: ignore[union-attr]
     whole = array.ndim == 1 and array.dtype.kind == "O" and _are_integers(array)
-    if array.size and (
-        (array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text
-    ):
+    if array.size and ((array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text):
         message = f"got type {array.dtype}, need {'text' if text else 'numbers'} as the records have"
         raise MixedTypes.about("targets", message)
     if text or not array.size:

@@ -76,15 +76,11 @@ class NestedGrid:
         """
         grids = {place: NestedGrid.of(groups) for place, groups in finer.items() if any(groups)}
         same = {
-            place: grid
-            for place, grid in grids.items()
-            if (grid.tables.sum(axis=2) == self.tables[:, :, place]).all()
+            place: grid for place, grid in grids.items() if (grid.tables.sum(axis=2) == self.tables[:, :, place]).all()
         }
         left = np.delete(np.arange(self.cells.size), [*same])
         several = [self.cells.select(left), *(grid.cells for grid in same.values())]
-        steps, keys = (
-            np.concatenate(each) for each in zip(*((own.steps, own.keys) for own in several), strict=True)
-        )
+        steps, keys = (np.concatenate(each) for each in zip(*((own.steps, own.keys) for own in several), strict=True))
         tables = np.concatenate([self.tables[..., left], *(grid.tables for grid in same.values())], axis=-1)
         frequent = self.cells.frequent
         others = frequent.only(~np.isin(self.cells.locate(frequent.scores), [*same]))

@@ -56,9 +56,7 @@ class ScoreSample:
         """Those of several samples, as those of all their records."""
         every = [*several]
         zeros = max((each.zeros for each in every), default=0)
-        members, nonmembers = (
-            np.concatenate([np.zeros(0), *(each.sides[side] for each in every)]) for side in (0, 1)
-        )
+        members, nonmembers = (np.concatenate([np.zeros(0), *(each.sides[side] for each in every)]) for side in (0, 1))
         return _at_most(zeros, (_of_small_hash(members, zeros), _of_small_hash(nonmembers, zeros)))
 
     def after(self, side: int, piece: Floats, scratch: Floats) -> ScoreSample:

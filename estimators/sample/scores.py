@@ -73,9 +73,7 @@ class Scores:
     reason: str
 
     @classmethod
-    def of(
-        cls, members: ArgumentScores, nonmembers: ArgumentScores, query: Query | str = Query.AUTO
-    ) -> Scores:
+    def of(cls, members: ArgumentScores, nonmembers: ArgumentScores, query: Query | str = Query.AUTO) -> Scores:
         """Check both sides and decide how to read them.
 
         Args:
@@ -252,9 +250,7 @@ def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.fl
     try:
         return numbers.astype(np.float64, copy=False)
     except OverflowError:
-        index = start + int(
-            np.argmax(np.isinf([integers.or_infinite(number) for number in numbers.tolist()]))
-        )
+        index = start + int(np.argmax(np.isinf([integers.or_infinite(number) for number in numbers.tolist()])))
         message = f"record {index} is beyond 1e308; every score must be finite"
         raise errors.NotFinite.of_side(name, message, index) from None
 
@@ -325,16 +321,12 @@ def _is_label(values: NDArray[np.generic]) -> NDArray[np.bool_]:
 def _has_fractions(scores: NDArray[np.generic]) -> bool:
     """Whether there are many different values, and fractions among them."""
     values = distinct(scores[:: max(1, len(scores) // LOOKS)])
-    return (
-        values.dtype.kind == "f" and len(values) >= MIN_RECORDS and bool((values != np.floor(values)).any())
-    )
+    return values.dtype.kind == "f" and len(values) >= MIN_RECORDS and bool((values != np.floor(values)).any())
 
 
 def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     """Name the first record that is masked: what lies under a mask is no score."""
-    mask = (
-        np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1) if array.ndim else np.ones(1, np.bool_)
-    )
+    mask = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1) if array.ndim else np.ones(1, np.bool_)
     if mask.any():
         index = int(np.argmax(mask))
         raise errors.NotFinite.of_side(name, f"record {index} is masked; every score must be there", index)

@@ -68,9 +68,7 @@ class CountStream:
         Raises:
             InputError: a score is NaN or infinite, or text comes after numbers.
         """
-        sides = [
-            (side, _flat_array(values, SIDES[side])) for side, values in enumerate((members, nonmembers))
-        ]
+        sides = [(side, _flat_array(values, SIDES[side])) for side, values in enumerate((members, nonmembers))]
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
         for side, values in blocks:
@@ -136,8 +134,7 @@ class _Values:
         """The same, each integer as its text."""
         texts = as_text(self.labels).tolist()
         members, nonmembers = (
-            Counter({text: int(n) for text, n in zip(texts, column, strict=True) if n})
-            for column in self.columns
+            Counter({text: int(n) for text, n in zip(texts, column, strict=True) if n}) for column in self.columns
         )
         return _Labels((members, nonmembers), integers=True)
 
@@ -220,9 +217,7 @@ def _grid_of(table: GrowingGrid | _Values | _Labels | None) -> GrowingGrid:
         values, columns = table.labels.astype(np.float64), table.columns
     else:
         numbers = sorted({int(text) for column in table.columns for text in column})
-        columns = [
-            np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
-        ]
+        columns = [np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns]
         values = floats_near(numbers, columns[0])
     return GrowingGrid.of_values(values, columns)
 

@@ -180,8 +180,7 @@ def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[flo
 def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> DpCurve:
     """By the law of the privacy loss, rounded so that every delta is from above, and composed."""
     losses, relations = (
-        _accountant(name, "noise_multiplier")
-        for name in ("pld.privacy_loss_distribution", "privacy_accountant")
+        _accountant(name, "noise_multiplier") for name in ("pld.privacy_loss_distribution", "privacy_accountant")
     )
     relation = relations.NeighboringRelation
     law = losses.from_gaussian_mechanism(
@@ -190,9 +189,7 @@ def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> 
         value_discretization_interval=_cell(noise, adjacency),
         sampling_prob=max(noise.sampling_rate, LEAST_RATE),
         use_connect_dots=True,
-        neighboring_relation=relation.REPLACE_ONE
-        if adjacency is Adjacency.REPLACE
-        else relation.ADD_OR_REMOVE_ONE,
+        neighboring_relation=relation.REPLACE_ONE if adjacency is Adjacency.REPLACE else relation.ADD_OR_REMOVE_ONE,
     ).self_compose(noise.steps)
     deltas = np.maximum(law.get_delta_for_epsilon(list(EPSILONS)), LEAST_DELTA)
     at = () if delta is None else _pair(float(law.get_epsilon_for_delta(delta)), delta)

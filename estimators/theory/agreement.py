@@ -119,11 +119,7 @@ class Agreement:
         sure, against = percent(self.confidence), self._which("no")
         if against:
             worst = against[0]
-            average = (
-                f" of one run ({at_most(worst.ceiling)} on average)"
-                if worst.in_one_run > worst.ceiling
-                else ""
-            )
+            average = f" of one run ({at_most(worst.ceiling)} on average)" if worst.in_one_run > worst.ceiling else ""
             return (
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
@@ -219,22 +215,16 @@ def agreement(
     return Agreement(float(epsilon), float(delta), p, confidence, tuple(rows), tuple(dict.fromkeys(cautions)))
 
 
-def _advantage(
-    estimate: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float
-) -> Iterator[Row]:
+def _advantage(estimate: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float) -> Iterator[Row]:
     weights = prior, 1.0 - prior
     floor = baseline(prior)
     eta, most = envelope.gain(*weights), once.gain(*weights)
     estimate = _in_one_run(estimate, delta)
     ceiling, says = advantage_of(eta, prior), f"the advantage at prior {exactly(prior)}"
     yield Row("advantage", says, ceiling, advantage_of(most, prior), estimate)
-    half = _scaled(
-        estimate, floor, 2.0, "MIP's eta of this score: its accuracy above the better constant guess"
-    )
+    half = _scaled(estimate, floor, 2.0, "MIP's eta of this score: its accuracy above the better constant guess")
     yield Row("mip_eta", "MIP's eta", eta, most, half)
-    share = _scaled(
-        estimate, floor, 1.0 - floor, "MIS's Delta of this score at lambda 1: 1 less its security"
-    )
+    share = _scaled(estimate, floor, 1.0 - floor, "MIS's Delta of this score at lambda 1: 1 less its security")
     ceiling, says = normalised(eta, *weights), "MIS's Delta, 1 less the security"
     yield Row("mis_delta", says, ceiling, normalised(most, *weights), share)
 

@@ -41,9 +41,7 @@ def side_by_side(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
         if each.proven:
             least[each.quantity] = min(each.value, least.get(each.quantity, each.value))
     return tuple(
-        replace(
-            each, tightest=each.proven and each.value < inf and each.value <= least[each.quantity] + SLACK
-        )
+        replace(each, tightest=each.proven and each.value < inf and each.value <= least[each.quantity] + SLACK)
         for each in table
     )
 

@@ -35,8 +35,7 @@ def require_few(records: int, size: int, instead: str, most: int = MOST) -> int:
         ways = f"more than 10^{BEYOND:.0f}" if powers > BEYOND else f"{how_many(records, size):,}"
         raise TooManySubsets.about(
             "records",
-            f"{size} of {records} can be chosen in {ways} ways, and at most {most:,} can be "
-            f"enumerated; {instead}",
+            f"{size} of {records} can be chosen in {ways} ways, and at most {most:,} can be enumerated; {instead}",
         )
     return how_many(records, size)
 

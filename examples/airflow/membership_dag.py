@@ -13,13 +13,9 @@ from membership_check import check
     catchup=False,
     tags=["release"],
     params={
-        "scores": Param(
-            "/data/scores.parquet", type="string", description="a column of scores, and is_member"
-        ),
+        "scores": Param("/data/scores.parquet", type="string", description="a column of scores, and is_member"),
         "report": Param("/data/membership.html", type="string"),
-        "maximum": Param(
-            0.1, type="number", minimum=0, maximum=1, description="largest acceptable advantage"
-        ),
+        "maximum": Param(0.1, type="number", minimum=0, maximum=1, description="largest acceptable advantage"),
     },
 )
 def membership():

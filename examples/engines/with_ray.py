@@ -24,9 +24,7 @@ def main() -> None:
     import ray  # noqa: PLC0415 - `counted` alone needs no Ray
 
     with TemporaryDirectory() as folder:
-        parts = ray.data.read_parquet(write(Path(folder))).map_batches(
-            counted, batch_format="pyarrow", batch_size=None
-        )
+        parts = ray.data.read_parquet(write(Path(folder))).map_batches(counted, batch_format="pyarrow", batch_size=None)
         counts = macekit.merged(parts.iter_batches(batch_format="pyarrow"))["counts"]
         print(macekit.estimate(counts=counts).sentence)
 

@@ -42,9 +42,7 @@ def main() -> None:
     options = parser.parse_args()
     unknown = set(options.figures) - set(FIGURES)
     if unknown or (options.write and options.figures):
-        parser.error(
-            f"figures: {', '.join(unknown)}" if unknown else "--write makes those of the page, name none"
-        )
+        parser.error(f"figures: {', '.join(unknown)}" if unknown else "--write makes those of the page, name none")
     if options.write and options.data not in PAGES:
         parser.error(f"--write: there is no page of {options.data}")
     study = study_of(options)

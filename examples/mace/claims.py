@@ -162,9 +162,7 @@ def markdown(rows: Iterable[Row], extra: Mapping[str, Mapping[str, str]] | None 
 
 
 def _paper(estimates: Sequence[PaperAdvantage]) -> tuple[str, str]:
-    return spread(
-        [each.value for each in estimates]
-    ), f"{np.mean([each.null_level for each in estimates]):.3f}"
+    return spread([each.value for each in estimates]), f"{np.mean([each.null_level for each in estimates]):.3f}"
 
 
 def spread(values: Sequence[float]) -> str:
@@ -189,8 +187,5 @@ def claims_table(claims: Iterable[Claim]) -> str:
     head = ("figure", "the paper's claim", "judged by", "intervals", "verdict")
     return table(
         head,
-        [
-            (each.figure, each.paper, each.rule, intervals(each.intervals), f"**{each.verdict}**")
-            for each in claims
-        ],
+        [(each.figure, each.paper, each.rule, intervals(each.intervals), f"**{each.verdict}**") for each in claims],
     )

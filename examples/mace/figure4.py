@@ -92,8 +92,7 @@ def measured(study: Study) -> Figure:
         plugged.append((plug_in(each, each.paper), plug_in(each, shuffle_labels(each.paper, seed))))
         limits.append(mean_risks(each, confidence, seed))
         groups = {
-            one.label: one.advantage
-            for one in by_group(each.scores, *each.groups, confidence=confidence, seed=seed)
+            one.label: one.advantage for one in by_group(each.scores, *each.groups, confidence=confidence, seed=seed)
         }
         ends = []
         for name in GROUPS:
@@ -102,9 +101,7 @@ def measured(study: Study) -> Figure:
             ends.append(answer.estimate.interval)
         own.append(ends)
         apart.append(
-            Interval(
-                ends[0].lower - ends[1].upper, ends[0].upper - ends[1].lower, confidence, ends[0].guarantee
-            )
+            Interval(ends[0].lower - ends[1].upper, ends[0].upper - ends[1].lower, confidence, ends[0].guarantee)
         )
         box.append(advantage(each.box, confidence=confidence, seed=seed).estimate.interval)
     lines = [
@@ -143,9 +140,7 @@ def measured(study: Study) -> Figure:
 
 def mean_risks(model: BoxModel, confidence: float, seed: int) -> dict[str, Interval]:
     """Of the images of either side, with the box and without, limits of all cells at once."""
-    answer = individual_risk(
-        model.scores, confidence=confidence, groups=np.concatenate(model.groups), seed=seed
-    )
+    answer = individual_risk(model.scores, confidence=confidence, groups=np.concatenate(model.groups), seed=seed)
     risks, guarantee = answer.groups, answer.cells.simultaneous.guarantee
     assert risks is not None
     return {

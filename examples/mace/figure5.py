@@ -117,9 +117,7 @@ def risks(study: Study) -> Figure:
             plugged.append(highest(scores))
             floor.append(highest(shuffle_labels(scores, seed)))
             both = individual_risk(scores, confidence=confidence, seed=seed).cells.simultaneous
-            ends.append(
-                Interval(float(both.lower.max()), float(both.upper.max()), confidence, both.guarantee)
-            )
+            ends.append(Interval(float(both.lower.max()), float(both.upper.max()), confidence, both.guarantee))
         ceiling = tanh(epsilon / 2.0)
         lines.append(
             (

@@ -62,9 +62,7 @@ class Gan:
         """D(z), a probability."""
         return np.asarray(expit(self.logits(records, labels)), dtype=np.float64)
 
-    def step_generator(
-        self, seeds: Floats, extra: Floats | None = None, labels: Floats | None = None
-    ) -> None:
+    def step_generator(self, seeds: Floats, extra: Floats | None = None, labels: Floats | None = None) -> None:
         """One step to be called real; ``extra`` are further slopes by the synthetic records."""
         layers = self.generator.layers(seeds)
         fake = layers[-1] if labels is None else np.column_stack([layers[-1], labels])
@@ -98,9 +96,7 @@ def js_gan(records: Floats, size: Size, seed: int) -> Gan:
 
 
 def _step_discriminator(gan: Gan, real: Floats, fake: Floats) -> None:
-    gan.learns[1].step(
-        _sum(_classified(gan.discriminator, real, 1.0), _classified(gan.discriminator, fake, 0.0))
-    )
+    gan.learns[1].step(_sum(_classified(gan.discriminator, real, 1.0), _classified(gan.discriminator, fake, 0.0)))
 
 
 def wgan_gp(records: Floats, size: Size, seed: int, turns: int = 5, weight: float = 10.0) -> Gan:
@@ -177,8 +173,7 @@ def dp_cgan(records: Floats, labels: Floats, size: Size, seed: int, multiplier: 
         layers = network.layers(real)
         clipped = network.clipped_gradient(layers, network.slopes(layers, expit(layers[-1]) - 1.0), CLIP)
         noisy: Parameters = [
-            (each + rng.normal(0.0, multiplier * CLIP, each.shape).astype(SINGLE)) / len(real)
-            for each in clipped
+            (each + rng.normal(0.0, multiplier * CLIP, each.shape).astype(SINGLE)) / len(real) for each in clipped
         ]
         fake_labels = labels[rng.integers(len(labels), size=size.batch)]
         fake = np.column_stack([gan.sample(rng, size.batch, fake_labels), fake_labels])

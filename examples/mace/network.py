@@ -29,8 +29,7 @@ class Network:
     def __init__(self, rng: np.random.Generator, widths: Sequence[int], tanh: bool = False) -> None:
         self.tanh = tanh
         self.weights = [
-            rng.normal(0.0, np.sqrt(2.0 / fan_in), (fan_in, out)).astype(SINGLE)
-            for fan_in, out in pairwise(widths)
+            rng.normal(0.0, np.sqrt(2.0 / fan_in), (fan_in, out)).astype(SINGLE) for fan_in, out in pairwise(widths)
         ]
         self.shifts = [np.zeros(out, SINGLE) for out in widths[1:]]
 
@@ -77,8 +76,7 @@ class Network:
     def clipped_gradient(self, layers: Sequence[Floats], slopes: Sequence[Floats], norm: float) -> Parameters:
         """The same with each record's own gradient, all parameters together, scaled down to ``norm`` at most."""
         squares = sum(
-            ((x**2).sum(axis=1) + 1.0) * (back**2).sum(axis=1)
-            for x, back in zip(layers[:-1], slopes[1:], strict=True)
+            ((x**2).sum(axis=1) + 1.0) * (back**2).sum(axis=1) for x, back in zip(layers[:-1], slopes[1:], strict=True)
         )
         share = np.minimum(1.0, norm / np.maximum(np.sqrt(squares), TINY))[:, None]
         return self.gradient(layers, [share * back for back in slopes])

@@ -138,9 +138,7 @@ def of_discriminator(study: Study, seed: int) -> Scores:
 def distances(study: Study, seed: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of both sides to the nearest of the first ``rows`` synthetic records."""
     sides, synthetic = study.split(seed), synthetic_records(study, seed)[:rows]
-    members, nonmembers = (
-        nearest(side, synthetic, 1, "l2").distances for side in (sides.members, sides.nonmembers)
-    )
+    members, nonmembers = (nearest(side, synthetic, 1, "l2").distances for side in (sides.members, sides.nonmembers))
     return members, nonmembers
 
 

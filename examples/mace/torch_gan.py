@@ -37,9 +37,7 @@ class Layers:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """The last layer's answer."""
         half = len(self.parameters) // 2
-        for i, (weights, shift) in enumerate(
-            zip(self.parameters[:half], self.parameters[half:], strict=True)
-        ):
+        for i, (weights, shift) in enumerate(zip(self.parameters[:half], self.parameters[half:], strict=True)):
             x = x @ weights + shift
             if i < half - 1:
                 x = leaky_relu(x, SLOPE)

@@ -106,9 +106,7 @@ def _marks(low: float, high: float) -> list[float]:
     """Powers of ten, as many as eight at most; 1, 2 and 5 times them where there would be fewer than three."""
     first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
     if last - first < 2:
-        candidates = [
-            float(f"{digit}e{power}") for power in range(first - 1, last + 1) for digit in (1, 2, 5)
-        ]
+        candidates = [float(f"{digit}e{power}") for power in range(first - 1, last + 1) for digit in (1, 2, 5)]
         return [mark for mark in candidates if low <= mark <= high]
     return [float(f"1e{power}") for power in range(first, last + 1, 1 + (last - first) // 8)]
 

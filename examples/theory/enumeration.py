@@ -41,9 +41,7 @@ def tables() -> dict[str, str]:
 
 def main() -> None:
     """Print them all; write them, if asked."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the tables into README.md")
     texts = tables()
     if parser.parse_args().write:

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-BLOCK = re.compile(
-    r"(?<=<!-- )(?P<name>(?!end)\w+)(?P<open> -->\n\n)(?P<table>.*?)(?=\n\n<!-- end -->)", re.DOTALL
-)
+BLOCK = re.compile(r"(?<=<!-- )(?P<name>(?!end)\w+)(?P<open> -->\n\n)(?P<table>.*?)(?=\n\n<!-- end -->)", re.DOTALL)
 
 
 def blocks(path: Path) -> dict[str, str]:

@@ -80,9 +80,7 @@ class ModelAudit(Result):
         return Result.__getattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted(
-            {*Result.__dir__(self), *(name for name in dir(self.library) if not name.startswith("_"))}
-        )
+        return sorted({*Result.__dir__(self), *(name for name in dir(self.library) if not name.startswith("_"))})
 
     def __repr__(self) -> str:
         return f"<ModelAudit: {self.sentence}>"
@@ -200,8 +198,7 @@ def audit_model(
         reader = Reader.of(model, outputs, classes)
         require_order(model, rows, truth)
         labels = tuple(
-            labels_of_side(side, each, name)
-            for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
+            labels_of_side(side, each, name) for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
         )
         cautions = list(shared_rows(*rows))
         seed = require_count("seed", seed, 0)
@@ -219,9 +216,7 @@ def audit_model(
             table = training.load_shadows(shadows)
         elif shadows != 0:
             count = require_count("shadows", index(shadows), 2)
-            table, notes = training.train_shadows(
-                model, reader, rows, labels, answers, count, fit, seed, steps
-            )
+            table, notes = training.train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
             cautions += notes
         strength: Strength | None = None
         if retrain is not None:

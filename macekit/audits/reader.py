@@ -81,12 +81,7 @@ class Reader:
                 raise
             detail = "it is not fitted; call fit with the training rows first"
             raise fault(InputError, "model", detail) from None
-        if (
-            isinstance(answers, list)
-            and answers
-            and isinstance(answers[0], np.ndarray)
-            and answers[0].ndim == 2
-        ):
+        if isinstance(answers, list) and answers and isinstance(answers[0], np.ndarray) and answers[0].ndim == 2:
             raise fault(InputError, "model", "answers several outputs; ask about one output at a time")
         array = plain_array(answers, "model")
         count = length_of(rows)
@@ -112,9 +107,7 @@ class Reader:
             raise fault(NotFinite, "model", words, place)
         return array
 
-    def with_kind(
-        self, answers: Sequence[NDArray[np.generic]], labels: Sequence[NDArray[np.generic]]
-    ) -> Reader:
+    def with_kind(self, answers: Sequence[NDArray[np.generic]], labels: Sequence[NDArray[np.generic]]) -> Reader:
         """The same with the kind of its answers, if that has to be seen from them."""
         import numpy as np
 
@@ -142,8 +135,7 @@ class Reader:
             if text[0] != text[1]:
                 kinds = ["text" if each else "numbers" for each in text]
                 detail = (
-                    f"labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were "
-                    "given to fit"
+                    f"labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were given to fit"
                 )
                 raise fault(InputError, f"y_{name}", detail)
             unknown = ~np.isin(side, classes)
@@ -168,7 +160,5 @@ def _offers(model: Any, classes: Any) -> Iterator[tuple[str, Outputs | None]]:
 def _is_regressor(model: Any) -> bool:
     """Whether scikit-learn would say so."""
     tags = getattr(model, "__sklearn_tags__", None)
-    kind = (
-        getattr(tags(), "estimator_type", None) if callable(tags) else getattr(model, "_estimator_type", None)
-    )
+    kind = getattr(tags(), "estimator_type", None) if callable(tags) else getattr(model, "_estimator_type", None)
     return bool(kind == "regressor")

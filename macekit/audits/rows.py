@@ -126,9 +126,7 @@ def shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
         )
 
 
-def check_sides_alone(
-    rows: tuple[Any, Any], confidence: float, seed: int
-) -> tuple[SplitCheck | None, list[Caution]]:
+def check_sides_alone(rows: tuple[Any, Any], confidence: float, seed: int) -> tuple[SplitCheck | None, list[Caution]]:
     """What tells the sides apart without the model; None with the reason if their columns cannot be read."""
     from estimators.audits.split import check_split
     from estimators.errors import InputError
@@ -142,15 +140,11 @@ def check_sides_alone(
         except InputError as error:  # one value in every column, or the same few rows again and again
             reason = error.message
     return None, [
-        Caution(
-            "split_not_checked", f"whether the sides differ without the model was not looked at: {reason}"
-        )
+        Caution("split_not_checked", f"whether the sides differ without the model was not looked at: {reason}")
     ]
 
 
-def judge_control(
-    scores: Any, labels: Sequence[NDArray[np.generic]], confidence: float, seed: int
-) -> Control | None:
+def judge_control(scores: Any, labels: Sequence[NDArray[np.generic]], confidence: float, seed: int) -> Control | None:
     """How much of the sides' own difference reaches a score whose model saw neither; None without one."""
     from estimators.audits.split import control
     from estimators.errors import DimensionMismatch, InputError

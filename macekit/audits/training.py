@@ -175,9 +175,7 @@ def train_twins(
     both = [np.concatenate([part[side] for part in parts]) for side in (0, 1)]
     if table is not None:
         of_rows = n_train + np.concatenate(both)
-        table = Shadows(
-            np.asarray(table.signals)[:, of_rows], np.asarray(table.membership)[:, of_rows], table.floor
-        )
+        table = Shadows(np.asarray(table.signals)[:, of_rows], np.asarray(table.membership)[:, of_rows], table.floor)
     strength = query_strength(
         *(np.concatenate(side) for side in sides),
         *(labels[1][which] for which in both),

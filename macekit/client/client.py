@@ -186,9 +186,7 @@ class Client(ABC):
         """
         return self._records("report", "report", members, nonmembers, options)
 
-    def risk(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.RiskOptions]
-    ) -> Result:
+    def risk(self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.RiskOptions]) -> Result:
         """The risk of each record, and of each group; ``top=k`` keeps the most surely exposed.
 
         The risk of a record is how far its score moves the probability of membership from a coin toss, from 0 to 1. Of
@@ -778,9 +776,7 @@ class Client(ABC):
         """
         return self._records("counts", "counts", members, nonmembers, options)
 
-    def gate(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]
-    ) -> Result:
+    def gate(self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]) -> Result:
         """Limits that must hold: pass, fail, or undecided with the records still needed.
 
         Give at least one limit, chosen before the records are looked at. The gate fails if any limit fails and passes

@@ -66,9 +66,7 @@ def column_called(table: object, name: str, where: str) -> object:
 
     names, of = columns_of(table)
     if names.count(name) != 1:
-        raise fault(
-            "bad-option", "score", f"{where}: {names.count(name)} columns are called so, of {len(names)}"
-        )
+        raise fault("bad-option", "score", f"{where}: {names.count(name)} columns are called so, of {len(names)}")
     return of(names.index(name))
 
 
@@ -151,9 +149,7 @@ def columns_of(frame: Any) -> Columns:
         try:
             table = pa.table(frame)
         except pa.ArrowInvalid:
-            words = (
-                "a column is of a type that Arrow lacks, such as Int128; cast it to Int64, Float64 or text"
-            )
+            words = "a column is of a type that Arrow lacks, such as Int128; cast it to Int64, Float64 or text"
             raise Problem("wrong-type", words) from None
         return list(table.column_names), table.column
     got = type(frame).__name__
@@ -165,9 +161,7 @@ def require_regular(path: str) -> None:
     from macekit.problems import Problem
 
     if "\n" in path:
-        raise Problem(
-            "bad-records", "this is text, and no path; give the path, or a frame that was made of the text"
-        )
+        raise Problem("bad-records", "this is text, and no path; give the path, or a frame that was made of the text")
     if os.path.isdir(path):
         raise Problem("bad-records", "the path is that of no regular file but of a folder; name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):

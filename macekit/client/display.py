@@ -62,9 +62,7 @@ def _walk(at: Mapping[str, Any], path: str) -> Iterator[Row]:
             for place, each in enumerate(value):
                 if isinstance(each, Mapping):
                     yield from _statement(each, _name_of(f"{here}.{place}", each, here))
-        elif (
-            (not path or path == "result") and isinstance(value, int | float) and not isinstance(value, bool)
-        ):
+        elif (not path or path == "result") and isinstance(value, int | float) and not isinstance(value, bool):
             yield Row(here, value)
     if "auc" in at:
         yield Row(f"{path}.auc", at["auc"], at["auc_lower"], at["auc_upper"])
@@ -198,9 +196,7 @@ def html(operation: str, answer: Mapping[str, Any], chart: Chart | None) -> str:
 def _picture(chart: Chart) -> str:
     """An image keeps its styles to itself, and runs nothing."""
     data = b64encode(chart.to_svg().encode()).decode()
-    return (
-        f'<img alt="{escape(f"{chart.title}. {chart.description}")}" src="data:image/svg+xml;base64,{data}">'
-    )
+    return f'<img alt="{escape(f"{chart.title}. {chart.description}")}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _table(table: Table) -> str:

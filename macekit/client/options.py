@@ -58,9 +58,7 @@ def explained(
 
 def explain(method: Any, keywords: ModuleType) -> Sequence[str]:
     """The options of a method, each of which its docstring then explains; none of what takes no options."""
-    named = re.fullmatch(
-        r"Unpack\[keywords\.(\w+)\]", getattr(method, "__annotations__", {}).get("options", "")
-    )
+    named = re.fullmatch(r"Unpack\[keywords\.(\w+)\]", getattr(method, "__annotations__", {}).get("options", ""))
     if named is None:
         return ()
     options = getattr(keywords, named[1])

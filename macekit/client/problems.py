@@ -118,11 +118,7 @@ def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
 def _document(reply: Reply) -> dict[str, Any] | None:
     """The problem document, if it is one whose words are words."""
     document = _read(reply) if reply.media_type == PROBLEM else None
-    return (
-        document
-        if document and all(isinstance(document.get(name), str) for name in ("type", "detail"))
-        else None
-    )
+    return document if document and all(isinstance(document.get(name), str) for name in ("type", "detail")) else None
 
 
 def _read(reply: Reply) -> dict[str, Any] | None:

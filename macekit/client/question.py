@@ -59,19 +59,13 @@ class Question:
     source: str | None = None
 
 
-def pose(
-    name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]
-) -> Question:
+def pose(name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
     from macekit.schemas.query_string import TABLE, of_table
 
     arguments = _current(name, operation, arguments)
-    options = {
-        each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
-    }
-    beside = nonmembers is not None or not (
-        isinstance(members, str | os.PathLike | Dataset) or is_table(members)
-    )
+    options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
+    beside = nonmembers is not None or not (isinstance(members, str | os.PathLike | Dataset) or is_table(members))
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     for name in ("cluster", "model"):
@@ -94,9 +88,7 @@ def pose(
         _require_none(records, "a file holds its own; name its column")
         return _of_file(operation, File.at(members), options, query(roles))
     if nonmembers is None and members is not None and is_table(members):
-        _require_none(
-            {k: v for k, v in records.items() if k != "targets"}, "a table holds its own; name its column"
-        )
+        _require_none({k: v for k, v in records.items() if k != "targets"}, "a table holds its own; name its column")
         body = read_frame(operation, members, roles)
         if "targets" in records:
             body = replace(body, targets=column(records["targets"], "targets"))
@@ -122,9 +114,7 @@ def source_of(value: object) -> Source | RemoteTable | None:
     return Batches(value) if is_stream(value) else None
 
 
-def pose_arrays(
-    name: str, operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]
-) -> Question:
+def pose_arrays(name: str, operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
@@ -168,9 +158,7 @@ def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]
     missing = next((name for name, side in sides.items() if side is None), None)
     if missing is not None:
         raise fault("missing-field", missing, "is required and missing")
-    return Question(
-        "text", options | {name: texts_of(side, name) for name, side in sides.items()}, DecodedBody()
-    )
+    return Question("text", options | {name: texts_of(side, name) for name, side in sides.items()}, DecodedBody())
 
 
 def pose_groups(operation: str, groups: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
@@ -216,9 +204,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     roles = {name: arguments[name] for name in TABLE if tables and arguments.get(name) is not None}
     of_rows = next((name for name in ("group", "unit", "cluster", MODEL) if name in roles), None)
     if of_rows is not None:
-        what = (
-            "labels of rows are not read of several tables; put the scores into one, a column for each query"
-        )
+        what = "labels of rows are not read of several tables; put the scores into one, a column for each query"
         raise fault("bad-option", of_rows, what)
     rest = {name: value for name, value in arguments.items() if name not in roles}
     question = pose(function, operation, None, None, rest)
@@ -232,9 +218,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     if tables:
         return replace(question, records=join_queries(bodies.items()))
     together = join_queries(bodies.items())
-    records = replace(
-        cast("DecodedBody", question.records), samples=together.samples, cautions=together.cautions
-    )
+    records = replace(cast("DecodedBody", question.records), samples=together.samples, cautions=together.cautions)
     return replace(question, records=records)
 
 
@@ -253,9 +237,7 @@ def _of_table(query: object, arguments: Mapping[str, Any]) -> DecodedBody:
     return cast("DecodedBody", question.records)
 
 
-def _of_file(
-    operation: str, file: File, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
-) -> Question:
+def _of_file(operation: str, file: File, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]) -> Question:
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
     from macekit.call import JSON
     from macekit.operations.of_wings import as_result
@@ -455,11 +437,7 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
     """Beside a table or a file, the other arrays are columns of it."""
     for name, value in beside.items():
         names = [value] if isinstance(value, str) else value
-        if (
-            name not in about
-            or not isinstance(names, list | tuple)
-            or not all(isinstance(each, str) for each in names)
-        ):
+        if name not in about or not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
             _require_none({name: value}, "a table or a file holds its own; name its columns")
 
 

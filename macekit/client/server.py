@@ -342,9 +342,7 @@ def _plain_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
 def _list(values: Any) -> list[Any]:
     if isinstance(values, list | tuple):
         return list(values)
-    to_list = next(
-        getattr(values, name) for name in ("to_pylist", "to_list", "tolist") if hasattr(values, name)
-    )
+    to_list = next(getattr(values, name) for name in ("to_pylist", "to_list", "tolist") if hasattr(values, name))
     listed: list[Any] = to_list()
     return listed
 

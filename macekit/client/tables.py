@@ -48,9 +48,7 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
     cautions = unnamed_columns.cautions(columns_there, result)
     alike = [
-        name
-        for name in columns_there
-        if cautions and unnamed_columns.cautions({name: columns_there[name]}, result)
+        name for name in columns_there if cautions and unnamed_columns.cautions({name: columns_there[name]}, result)
     ]
     labels = {name: np.unique(columns_there[name], return_inverse=True)[1].reshape(-1) for name in alike}
     return replace(result, cautions=cautions, unnamed=labels)
@@ -70,9 +68,7 @@ def _looked_at(values: Any) -> NDArray[Any]:
 def like_lists(body: DecodedBody) -> DecodedBody:
     """The records of a table as they would be had each side come by itself, as a list: the same answer everywhere."""
     samples = {
-        name: replace(
-            each, members=column(each.members, "members"), nonmembers=column(each.nonmembers, "nonmembers")
-        )
+        name: replace(each, members=column(each.members, "members"), nonmembers=column(each.nonmembers, "nonmembers"))
         for name, each in body.samples.items()
     }
     return replace(body, samples=samples, columns=())
@@ -131,9 +127,7 @@ def matrix(values: object, where: str) -> Column:
         return column(values, where)
     names, of = columns_of(values)
     columns = [column(of(at), where) for at in range(len(names))]
-    if not all(
-        isinstance(each, np.ndarray) and each.dtype.kind in "iuf" and each.ndim == 1 for each in columns
-    ):
+    if not all(isinstance(each, np.ndarray) and each.dtype.kind in "iuf" and each.ndim == 1 for each in columns):
         raise fault(MixedTypes, where, "not every column of the table is of numbers")
     return np.column_stack([np.asarray(each, np.float64) for each in columns]) if columns else []
 

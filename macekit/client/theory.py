@@ -335,9 +335,7 @@ class Theory:
             row = next((each for each in OPERATIONS if each.paper and each.key == name), None)
             if row is None:
                 raise AttributeError(f"theory has no {name}")
-            return lambda *arrays, **options: self._arrays(
-                name, dict(zip(row.arrays, arrays, strict=False)), options
-            )
+            return lambda *arrays, **options: self._arrays(name, dict(zip(row.arrays, arrays, strict=False)), options)
 
     def _arrays(self, name: str, arrays: Mapping[str, object], options: Mapping[str, Any]) -> Result:
         operation = f"theory/{name.replace('_', '-')}"

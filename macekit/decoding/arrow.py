@@ -183,14 +183,10 @@ def table_of(
     return Table({place: read(column, what[place], start) for place, column in places}, start, names, notes)
 
 
-def _constant_columns(
-    size: int, layout: Layout, names: Sequence[str], constants: Mapping[str, str]
-) -> list[pa.Array]:
+def _constant_columns(size: int, layout: Layout, names: Sequence[str], constants: Mapping[str, str]) -> list[pa.Array]:
     import pyarrow as pa
 
-    constants_in_use = (
-        [names[at] for at in layout.positions if at >= len(names) - len(constants)] if constants else []
-    )
+    constants_in_use = [names[at] for at in layout.positions if at >= len(names) - len(constants)] if constants else []
     return [
         pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([constants[name]]))
         for name in constants_in_use

@@ -265,9 +265,7 @@ def _joined_numbers(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     if len(types) == 1:
         return np.concatenate(parts)
     if any(part.dtype.kind == "f" for part in parts):
-        return np.concatenate(
-            [floats_of(part.tolist()) if part.dtype.kind == "O" else part for part in parts]
-        )
+        return np.concatenate([floats_of(part.tolist()) if part.dtype.kind == "O" else part for part in parts])
     return as_64_bit(np.concatenate([part.astype(object) for part in parts]))
 
 

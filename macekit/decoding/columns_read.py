@@ -181,11 +181,7 @@ def _unique(values: NDArray[np.generic]) -> set[object]:
         distinct = (*distinct, head)
         at = np.minimum(np.searchsorted(head, rest), len(head) - 1)
         rest = rest[head[at] != rest]
-    return (
-        {value for each in distinct for value in each.tolist()}
-        if not len(rest)
-        else set(range(MOST_DISTINCT + 1))
-    )
+    return {value for each in distinct for value in each.tolist()} if not len(rest) else set(range(MOST_DISTINCT + 1))
 
 
 def join_queries(queries: Iterable[tuple[str, DecodedBody]]) -> DecodedBody:

@@ -62,9 +62,7 @@ class Csv(Format):
         columns = [texts.column(layout.positions.index(at)) for at in layout.scores]
         limit = self.limit(call, data)
         labels = self.labels_of_side(call, data, len(texts))
-        return Side(
-            [names[at] for at in layout.scores], columns, (), limit, names=are_names(call), labels=labels
-        )
+        return Side([names[at] for at in layout.scores], columns, (), limit, names=are_names(call), labels=labels)
 
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The rows in blocks of a megabyte of text."""
@@ -244,9 +242,7 @@ class _Reading:
 
         layout, what = self._layout, self._layout.what
         if isinstance(layout, Wide):
-            texts = without_padding(
-                data.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
-            )
+            texts = without_padding(data.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), ""))
             first = self._spellings[layout.positions[0]]
             sides = typed_texts(texts, [what[at] for at in layout.positions], first)
             for place, text in zip(layout.positions, texts, strict=True):

@@ -106,9 +106,7 @@ class Quotes:
             if not inside:
                 if text[at - 1] in self._ends:
                     inside, begins = True, at
-                elif text[at - 1] in self._blanks and text[max(0, at - NEAR) : at].rstrip(
-                    self._blanks
-                ).endswith(ends):
+                elif text[at - 1] in self._blanks and text[max(0, at - NEAR) : at].rstrip(self._blanks).endswith(ends):
                     raise self._problem(at, "has blanks between a separator and a quote; remove them")
             elif text[at + 1] == QUOTE:
                 self._doubled = at + 1

@@ -75,11 +75,7 @@ class Spelling:
     def text(self, column: Labels, find: Finder) -> Labels:
         """The next rows of a column that is text whatever it spells, without blanks around it."""
         stripped = [text.strip() if text is not None else None for text in column.texts]
-        padded = {
-            bare
-            for bare, text in zip(stripped, column.texts, strict=True)
-            if bare is not None and bare != text
-        }
+        padded = {bare for bare, text in zip(stripped, column.texts, strict=True) if bare is not None and bare != text}
         if padded:
             self.notes.add(TRIMMED)
         self.padded |= padded
@@ -129,9 +125,7 @@ class Spelling:
                 return None
             values: NDArray[np.generic] = as_numpy(numbers)
             if not integers and not (np.abs(values).max(initial=0.0) < 2.0**63):
-                return (
-                    None  # not finite, or too long for 64 bits: perhaps identifiers, which floats would merge
-                )
+                return None  # not finite, or too long for 64 bits: perhaps identifiers, which floats would merge
             if whole and not integers and not pc.any(pc.match_substring_regex(column, "[.eE]")).as_py():
                 return None  # integers with a plus sign
             if len(values):

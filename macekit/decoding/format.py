@@ -181,13 +181,9 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
         columns = [[pair[side] for pair in pairs] for side in (0, 1)]
         notes = [[sorted(each.notes) for each in spellings]] * 2
     else:
-        columns, notes = zip(
-            *(side.spelled(name) for side, name in zip(sides, what, strict=True)), strict=True
-        )
+        columns, notes = zip(*(side.spelled(name) for side, name in zip(sides, what, strict=True)), strict=True)
     recorder, samples = ColumnRecorder(), []
-    for role, file, name, side, values, of_side in zip(
-        SIDES, files, what, sides, columns, notes, strict=True
-    ):
+    for role, file, name, side, values, of_side in zip(SIDES, files, what, sides, columns, notes, strict=True):
         for at, column in enumerate(side.columns):
             called = column or (str(at) if len(side.columns) > 1 else "")
             recorder.add((role, at), role, f"{file}: {called}" if called else file, values[at], of_side[at])

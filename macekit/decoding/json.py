@@ -24,9 +24,7 @@ from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
 SAMPLE = (*SIDES, "counts")
-OF_COUNTED = frozenset(
-    {"sentence", "n_members", "n_nonmembers", "columns", "warnings", "input_sha256", "signature"}
-)
+OF_COUNTED = frozenset({"sentence", "n_members", "n_nonmembers", "columns", "warnings", "input_sha256", "signature"})
 """Fields beside the counts in what ``mace counts`` wrote."""
 
 NOT_CHECKED = Caution(
@@ -55,9 +53,7 @@ class Json(Format):
         if of_counts is not None:
             tree = {name: value for name, value in tree.items() if name not in OF_COUNTED}
         own = {name: value for name, value in tree.items() if name not in RECORDS}
-        if (
-            of_counts is None or own or table_options(call)
-        ):  # a file of counts is no request, and has no options
+        if of_counts is None or own or table_options(call):  # a file of counts is no request, and has no options
             _refuse_options(call)
         samples = {}
         if any(tree.get(name) is not None for name in SAMPLE):

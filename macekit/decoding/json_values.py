@@ -100,8 +100,7 @@ class Walk:
         names = list(tree)
         require_names(names, path)
         return {
-            name: self.value(tree[name], name, within(path, name, place), depth + 1)
-            for place, name in enumerate(names)
+            name: self.value(tree[name], name, within(path, name, place), depth + 1) for place, name in enumerate(names)
         }
 
     def list_of(self, values: Any, path: str, depth: int) -> list[object]:
@@ -168,11 +167,7 @@ def parse(body: bytes) -> object:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             raise Problem("incomplete-body", f"the JSON ended before it was complete, at byte {at}") from None
         lines = "\n" in text[len(text[: error.pos].rstrip()) : error.pos] and text.startswith("{", error.pos)
-        hint = (
-            "; if each of its lines is an object, it is JSON lines: application/x-ndjson, or .jsonl"
-            if lines
-            else ""
-        )
+        hint = "; if each of its lines is an object, it is JSON lines: application/x-ndjson, or .jsonl" if lines else ""
         # Python points at the comma since 3.13, behind it until then
         before = len(text[: error.pos].rstrip()) - 1
         if TRAILING_COMMA.match(text, max(0, before)) or TRAILING_COMMA.match(text, error.pos):

@@ -184,9 +184,7 @@ class Reading(Generic[C]):
         self.names += [key for key in record if key not in self._keys]
         self._keys.update(record)
         if len(self.names) > MOST_KEYS:
-            raise _at(
-                Problem("out-of-range", f"the lines have more than {MOST_KEYS} different keys"), number, row
-            )
+            raise _at(Problem("out-of-range", f"the lines have more than {MOST_KEYS} different keys"), number, row)
         if self._layout is None:
             self._layout = self._choose(self.names)
             return
@@ -360,6 +358,4 @@ class ValuesRead:
             if odd:
                 detail = f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers"
                 raise fault("wrong-type", self.what, detail, row)
-        return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
-            len(values), wide
-        )
+        return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(len(values), wide)

@@ -136,9 +136,7 @@ def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tup
     return files, fields
 
 
-def _as_written(
-    call: Call, files: Mapping[str, Part], title: str = ""
-) -> Iterator[tuple[str, Call, memoryview]]:
+def _as_written(call: Call, files: Mapping[str, Part], title: str = "") -> Iterator[tuple[str, Call, memoryview]]:
     """Each file as it was before it was compressed; together they may expand as far as one body may."""
     left = call.expanded_limit
     for name, part in files.items():
@@ -164,12 +162,7 @@ def _about(call: Call, part: Part) -> Call:
         raise pickle_problem()
     form, own_type = formats.format_of(path, head), formats.ALIASES.get(part.media_type, part.media_type)
     media_type = formats.media_type_of(form, head)
-    if (
-        form in TEXTS
-        and formats.format_named(path) is None
-        and own_type in formats.READERS
-        and own_type != FORM_DATA
-    ):
+    if form in TEXTS and formats.format_named(path) is None and own_type in formats.READERS and own_type != FORM_DATA:
         media_type = own_type
     return replace(call, media_type=media_type, encoding=formats.encoding_of(head))
 

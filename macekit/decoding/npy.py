@@ -337,9 +337,7 @@ def values_of(column: NDArray[Any], start: int) -> Values:
 
 def _plain_scores(array: NDArray[Any], start: int, limit: int) -> NDArray[np.generic]:
     values = values_of(array, start)
-    return (
-        values.array("score", start, limit) if isinstance(values, Labels) else plain(values, "score", start)
-    )
+    return values.array("score", start, limit) if isinstance(values, Labels) else plain(values, "score", start)
 
 
 def _first_members(call: Call, total: int) -> int:

@@ -255,15 +255,10 @@ def _entries(file: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         raise Problem("out-of-range", f"the archive has {len(entries)} entries, at most {MOST_ARRAYS}")
     for place, entry in enumerate(entries):
         name = entry.filename.removesuffix(NPY)
-        if (
-            name == entry.filename
-            or any(part in name for part in UNSAFE)
-            or entry.orig_filename != entry.filename
-        ):
+        if name == entry.filename or any(part in name for part in UNSAFE) or entry.orig_filename != entry.filename:
             raise Problem(
                 "malformed-body",
-                f"{NAME}: entry {place} is no array with a plain name; need what numpy.savez writes "
-                f"({SPREADSHEET})",
+                f"{NAME}: entry {place} is no array with a plain name; need what numpy.savez writes ({SPREADSHEET})",
             )
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
             detail = f"{NAME}: entry {place} is encrypted, or compressed as numpy.savez never does"

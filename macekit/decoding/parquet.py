@@ -140,9 +140,7 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C], call: Call | None
             if at < len(schema.names)
             and (pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at]))
         ]
-        file = pq.ParquetFile(
-            _reader(body), read_dictionary=text, pre_buffer=False, page_checksum_verification=True
-        )
+        file = pq.ParquetFile(_reader(body), read_dictionary=text, pre_buffer=False, page_checksum_verification=True)
     return file, layout
 
 
@@ -169,9 +167,7 @@ def _too_large(limit: int) -> Problem:
 def _values(body: memoryview, names: Sequence[str]) -> int:
     """How many values the columns in use hold; one of lists holds more than there are rows."""
     return sum(
-        values
-        for path, values in value_counts(body).items()
-        if ".".join(path) in names or (path and path[0] in names)
+        values for path, values in value_counts(body).items() if ".".join(path) in names or (path and path[0] in names)
     )
 
 

@@ -161,17 +161,11 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         scores = [find(names, name, "score") for name in options.score]
     else:
         scores = _usual_scores(names, others, several)
-        steps = (
-            [at for at in scores if names[at].lower() in STEP_NAMES] if call.operation in OF_GROUPS else []
-        )
+        steps = [at for at in scores if names[at].lower() in STEP_NAMES] if call.operation in OF_GROUPS else []
         if several and steps and len(scores) > 1:
-            words = (
-                f"column {steps[0]} may say each row's step: name it (in the shell: --by), or name the scores"
-            )
+            words = f"column {steps[0]} may say each row's step: name it (in the shell: --by), or name the scores"
             raise fault("missing-field", "group", words)
-    _require_distinct(
-        [*(("score", at) for at in scores), *places.items(), *(("cluster", at) for at in clusters)]
-    )
+    _require_distinct([*(("score", at) for at in scores), *places.items(), *(("cluster", at) for at in clusters)])
     if several and len(scores) > MOST_QUERIES:
         raise fault("out-of-range", "score", f"got {len(scores)} columns, at most {MOST_QUERIES}")
     queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
@@ -246,9 +240,7 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
         member = _usual_member(names)
     others = [place for place in (member, group) if place is not None]
     truths, ids = truth_columns(names), _ids(names)
-    suggested = partial(
-        Suggestion, member=member, group=group, truth=truths[0] if len(truths) == 1 else None, ids=ids
-    )
+    suggested = partial(Suggestion, member=member, group=group, truth=truths[0] if len(truths) == 1 else None, ids=ids)
     usual = _called_scores(names, others)
     if usual:
         return suggested(usual[:1], reason=None)
@@ -333,11 +325,7 @@ def truth_columns(names: Sequence[str]) -> list[int]:
 
 def _ids(names: Sequence[str]) -> list[int]:
     """Columns whose names say that they number the records."""
-    return [
-        at
-        for at, name in enumerate(names)
-        if (low := name.strip().lower()) in ID_NAMES or low.endswith("_id")
-    ]
+    return [at for at, name in enumerate(names) if (low := name.strip().lower()) in ID_NAMES or low.endswith("_id")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,9 +400,7 @@ def fields(names: Sequence[str], call: Call) -> Fields:
         raise fault("missing-field", main, "the table has no columns")
     by_name = {name.lower(): place for place, name in enumerate(names)}
     arrays = {
-        main if option == COLUMN else option: tuple(
-            find(names, name.strip(), option) for name in value.split(",")
-        )
+        main if option == COLUMN else option: tuple(find(names, name.strip(), option) for name in value.split(","))
         for option, value in options.items()
     } or {name: (by_name[name],) for name in ARRAYS[call.operation] if name in by_name}
     if not arrays:

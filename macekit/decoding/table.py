@@ -53,11 +53,7 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
         raise fault("unknown-name", "member", "no row has the value that is named for members")
     cut = int(np.count_nonzero(member))
     in_order = bool(member[:cut].all())  # members first: then no score is moved
-    rows = (
-        np.arange(len(member))
-        if in_order
-        else np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
-    )
+    rows = np.arange(len(member)) if in_order else np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
 
     def sample(scores: NDArray[np.generic]) -> Sample:
         ordered = scores if in_order else scores[rows]
@@ -130,9 +126,7 @@ def _from_two_columns(table: Table, wide: Wide, call: Call, limit: int) -> Decod
     members, nonmembers = (
         stacked(table, (place,), wide.what[place], limit) for place in (wide.members, wide.nonmembers)
     )
-    return DecodedBody(
-        {"": Sample(members, nonmembers)}, options(call), textual=True, columns=_columns(table, wide)
-    )
+    return DecodedBody({"": Sample(members, nonmembers)}, options(call), textual=True, columns=_columns(table, wide))
 
 
 def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
@@ -185,10 +179,7 @@ def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_
         if value is not None and value.strip().lower() in VALIDATION
         else f"is none of {PAIRS}"
     )
-    detail = (
-        f"row {row} {reason}; "
-        "if the column has two other values, name that of members with member=COLUMN=VALUE"
-    )
+    detail = f"row {row} {reason}; if the column has two other values, name that of members with member=COLUMN=VALUE"
     raise fault("bad-records", "member", detail, row)
 
 
@@ -331,11 +322,7 @@ def check_arrays(operation: str, body: DecodedBody) -> DecodedBody:
         body,
         samples={},
         rows=None,
-        arrays={
-            name: _checked_array(column, operation, name)
-            for name, column in arrays.items()
-            if column is not None
-        },
+        arrays={name: _checked_array(column, operation, name) for name, column in arrays.items() if column is not None},
     )
 
 

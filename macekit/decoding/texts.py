@@ -59,9 +59,7 @@ def of_arrays(arrays: Arrays) -> Iterator[Entry]:
         lists = {name: [*array] for name, array in arrays.items() if array.ndim == 2}
         count = len(logs)
     elif logs.ndim == 1 and LENGTHS in arrays:
-        lists = {
-            name: _cut(array, arrays[LENGTHS]) for name, array in arrays.items() if array.shape == logs.shape
-        }
+        lists = {name: _cut(array, arrays[LENGTHS]) for name, array in arrays.items() if array.shape == logs.shape}
         count = len(arrays[LENGTHS])
     else:
         detail = "need a row for each text, padded with NaN; or all tokens in one dimension, and lengths"
@@ -77,12 +75,7 @@ def of_arrays(arrays: Arrays) -> Iterator[Entry]:
 
 
 def _cut(array: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
-    if (
-        lengths.ndim != 1
-        or lengths.dtype.kind not in "iu"
-        or (lengths < 0).any()
-        or lengths.sum() != len(array)
-    ):
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.sum() != len(array):
         detail = f"need a whole number for each text, {len(array)} in all, as {LOGPROBS} has tokens"
         raise fault("dimension-mismatch", LENGTHS, detail)
     return np.split(array, np.cumsum(lengths.astype(np.int64))[:-1])

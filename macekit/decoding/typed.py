@@ -71,9 +71,7 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
             raise absent(what, start + int(np.argmax(np.asarray(column.is_null()))))
         lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         lengths = (
-            [kind.list_size] * len(lists)
-            if types.is_fixed_size_list(kind)
-            else pc.list_value_length(lists).to_pylist()
+            [kind.list_size] * len(lists) if types.is_fixed_size_list(kind) else pc.list_value_length(lists).to_pylist()
         )
         flat = lists.flatten()
     refuse_ragged(lengths, what)

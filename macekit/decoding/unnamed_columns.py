@@ -148,9 +148,7 @@ class Look:
     def _add(self, table: Table, layout: Roles) -> None:
         member = membership(table, layout, set())
         if layout.queries:
-            scores = {
-                name: _numbers(table, (at,)) for name, at in zip(layout.queries, layout.scores, strict=True)
-            }
+            scores = {name: _numbers(table, (at,)) for name, at in zip(layout.queries, layout.scores, strict=True)}
         else:
             scores = {"": _numbers(table, layout.scores)}
         self._member.append(member)

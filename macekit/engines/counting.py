@@ -32,9 +32,7 @@ class RiskTableOptions(TypedDict, total=False):
 
 
 @names_the_nearest
-def partial(
-    batch: Any, *, score: str | None = None, member: str | None = None, query: str = "auto"
-) -> pa.Table:
+def partial(batch: Any, *, score: str | None = None, member: str | None = None, query: str = "auto") -> pa.Table:
     """Counts of one batch of records, however few, as rows that may be sent anywhere and summed.
 
     Args:
@@ -65,9 +63,7 @@ def partial(
     from macekit.sources.reading import tally
 
     with as_mace_problems():
-        roles_named = {
-            role: name for role, name in (("score", score), ("member", member)) if name is not None
-        }
+        roles_named = {role: name for role, name in (("score", score), ("member", member)) if name is not None}
         start = start_of(DecodedBody(options={"query": query}))
         call = Call("counts", query=query_of(roles_named), expanded_limit=LIMIT)
         tallies, _ = tally(Batches([_arrow(batch)]).blocks(call), start)
@@ -149,9 +145,7 @@ def counts_by(
         file = isinstance(source, str | os.PathLike)
         blocks = source_of(source) or (shards_of([source]) if file else Batches([_arrow(source)]))
         groups = counts_by_group(blocks, columns, on_grid=start.table is not None)
-    return {
-        label: None if counts is None else Local().counts(counts=counts) for label, counts in groups.items()
-    }
+    return {label: None if counts is None else Local().counts(counts=counts) for label, counts in groups.items()}
 
 
 def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
@@ -192,9 +186,7 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
         places["low"], places["high"] = _edges(cells)
     else:
         fine = of_counts["cells"]
-        ends = (
-            [edges[at] for edges, at in zip(_edges(fine), (0, -1), strict=True)] if "keys" in fine else None
-        )
+        ends = [edges[at] for edges, at in zip(_edges(fine), (0, -1), strict=True)] if "keys" in fine else None
         first, last = ends or (-math.inf, math.inf)
         places["low"], places["high"] = [first, *cells["cuts"]], [*cells["cuts"], last]
     return pa.table({**places, **{name: column for name, column in columns.items() if column is not None}})

@@ -209,9 +209,7 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
             (nw.col("n") - nw.col("members")).alias("nonmembers"),
         )
 
-    by_score = (
-        column.counts_by(column.place(None), members).sort("n", "key", descending=True).head(MOST_FREQUENT)
-    )
+    by_score = column.counts_by(column.place(None), members).sort("n", "key", descending=True).head(MOST_FREQUENT)
     lazy_queries = (
         column.first(),
         rows("grid", exponent, column.counts_by(column.place(exponent), members)),
@@ -261,9 +259,7 @@ class _Cells:
             return {}
         names = [name for name in ("label_0", "key", "members", "n") if name in self.frequent.column_names]
         several: dict[object, list[tuple[float, int, int]]] = {}
-        for *label, score, members, n in zip(
-            *(self.frequent[name].to_pylist() for name in names), strict=True
-        ):
+        for *label, score, members, n in zip(*(self.frequent[name].to_pylist() for name in names), strict=True):
             own = (float(score), int(members), int(n) - int(members))
             several.setdefault(label[0] if label else None, []).append(own)
         return {label: Frequent.of(each) for label, each in several.items()}
@@ -309,9 +305,7 @@ class _LabelColumn:
 
     def read(self, role: str, name: str) -> ColumnRead:
         """What the answer says of this column."""
-        return ColumnRead(
-            role, name, KINDS_OF_LABELS.get(type(self.distinct[0]), "numbers"), len(self.distinct)
-        )
+        return ColumnRead(role, name, KINDS_OF_LABELS.get(type(self.distinct[0]), "numbers"), len(self.distinct))
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,11 +363,7 @@ class ScoreColumn:
             score.alias("score"),
             nw.col(self.membership).alias("member"),
         )
-        ends = (
-            []
-            if self.kind == "text"
-            else [nw.col("score").min().alias("low"), nw.col("score").max().alias("high")]
-        )
+        ends = [] if self.kind == "text" else [nw.col("score").min().alias("low"), nw.col("score").max().alias("high")]
         grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").count(), *ends)
         return grouped.head(MOST_MEMBERSHIPS)
 
@@ -441,9 +431,7 @@ class ScoreColumn:
         for n, side in zip(totals, ("member", "nonmember"), strict=True):
             require_enough(n, side)
         text = self.kind == "text"
-        low, high = (
-            (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
-        )
+        low, high = (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
         return Sides(answer["member"], column, member, low, high, totals)
 
     def cells(self, sides: Sides) -> _Cells:
@@ -488,9 +476,7 @@ class ScoreColumn:
                 low, high = grid.range_of(place)
                 inside = self.lazy.filter((self.floats >= low) & (self.floats < high))
                 rows = replace(self, lazy=inside)
-                ends = rows.collect(
-                    inside.select(self.floats.min().alias("low"), self.floats.max().alias("high"))
-                )
+                ends = rows.collect(inside.select(self.floats.min().alias("low"), self.floats.max().alias("high")))
                 low, high = (ends[name][0].as_py() for name in ("low", "high"))
                 if low is not None:
                     finer[place] = parts(rows._between(float(low), float(high), sides))
@@ -600,9 +586,7 @@ def _where(truth: Expr) -> Expr:
     return nw.when(truth).then(nw.lit(1))
 
 
-def _cells(
-    kind: PartKind, keys: np.ndarray[Any, Any], answer: pa.Table, exponents: Integers | int = 0
-) -> _Cells:
+def _cells(kind: PartKind, keys: np.ndarray[Any, Any], answer: pa.Table, exponents: Integers | int = 0) -> _Cells:
     members = integers_of(answer["members"]).astype(np.int64)
     part = Part(kind, keys, members, integers_of(answer["n"]).astype(np.int64) - members, NONE, exponents)
     labels = _names_of_labels(len(answer.column_names))

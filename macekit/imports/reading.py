@@ -60,9 +60,7 @@ class ImportedScores:
         """What to look at before anything is believed: one score for a whole side, or lower ones of members."""
         members, nonmembers = self.scores[self.member], np.sort(self.scores[~self.member])
         if len(np.unique(members)) == len(np.unique(nonmembers)) == 1 < len(np.unique(self.scores)):
-            return (
-                "all members have one score and all nonmembers another: was it made of each record by itself?"
-            )
+            return "all members have one score and all nonmembers another: was it made of each record by itself?"
         below = sum(np.searchsorted(nonmembers, members, side).mean() for side in ("left", "right"))
         auc = float(below) / 2 / len(nonmembers)
         error = sqrt((len(self.scores) + 1) / (12 * len(members) * len(nonmembers)))
@@ -190,11 +188,7 @@ def _fields(call: Call, data: memoryview) -> Iterator[_Fields]:
     elif call.media_type == JSON:
         leaves = dict(_leaves(parse_object(bytes(data))))
         yield _Fields(
-            {
-                name: partial(_column, name, value)
-                for name, value in leaves.items()
-                if isinstance(value, list)
-            },
+            {name: partial(_column, name, value) for name, value in leaves.items() if isinstance(value, list)},
             frozenset(part for name in leaves for part in name.split(".")),
             {name.rpartition(".")[2]: value for name, value in leaves.items() if isinstance(value, str)},
         )
@@ -285,9 +279,7 @@ def _scores(peer: Peer, layout: Layout, first: NDArray[Any], second: NDArray[Any
 
 def _numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """One finite number a record; of two probabilities, which sum to one, that of membership, the second."""
-    if array.ndim == 2 and (
-        array.shape[1] == 1 or (array.shape[1] == 2 and np.allclose(array.sum(axis=1), 1))
-    ):
+    if array.ndim == 2 and (array.shape[1] == 1 or (array.shape[1] == 2 and np.allclose(array.sum(axis=1), 1))):
         array = array[:, -1]
     if array.ndim != 1:
         raise fault(DimensionMismatch, name, "need one number a record, or two probabilities that sum to one")

@@ -78,9 +78,7 @@ def _answer(call: Call, body: DecodedBody) -> Reply:
 def _problem(call: Call, error: Problem | MaceError) -> Problem:
     """What is wrong, said of the field that can be changed, which the library knows by the name of its argument."""
     problem = Problem.of(error)
-    return (
-        problem if isinstance(error, Problem) else problem.of_field(field_path(call.operation, error.field))
-    )
+    return problem if isinstance(error, Problem) else problem.of_field(field_path(call.operation, error.field))
 
 
 def function(operation: str) -> Callable[[Call, DecodedBody], Reply]:

@@ -302,8 +302,7 @@ def posterior_curve(
     """The chance of being a member along the score; slices without a record are left out."""
     there = ~np.isnan(rows.risk.values)
     posterior, lower, upper = (
-        ((1.0 + column[there]) / 2.0).tolist()
-        for column in (rows.risk.values, rows.risk.lower, rows.risk.upper)
+        ((1.0 + column[there]) / 2.0).tolist() for column in (rows.risk.values, rows.risk.lower, rows.risk.upper)
     )
     return {
         "theorem": rows.theorem,
@@ -320,9 +319,7 @@ def posterior_curve(
 
 def epsilon(bound: EpsilonBound) -> statements.EpsilonAnswer:
     """What epsilon must be at least."""
-    return as_answer(
-        statements.EpsilonAnswer, bound, lower_bound=bound.value, guarantee=guarantee(bound.guarantee)
-    )
+    return as_answer(statements.EpsilonAnswer, bound, lower_bound=bound.value, guarantee=guarantee(bound.guarantee))
 
 
 def exposure(result: Exposure) -> statements.ExposureAnswer:
@@ -411,9 +408,7 @@ def assessment(
         "security": result.advantage.security,
         "security_lower": result.advantage.security_limits[0],
         "security_upper": result.advantage.security_limits[1],
-        "upper_by_changes": [
-            {"changes": each.changes, "upper": each.upper} for each in result.upper_by_changes
-        ],
+        "upper_by_changes": [{"changes": each.changes, "upper": each.upper} for each in result.upper_by_changes],
         "paper": None if result.paper is None else paper(result.paper),
         "metric": None
         if result.metric is None or result.paper_metric is None
@@ -477,6 +472,5 @@ def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) ->
 def ranking(comparison: Comparison) -> list[answers.RankedAnswer]:
     """Every query with its advantage, the riskiest first."""
     return [
-        as_answer(answers.RankedAnswer, place, advantage=certified(place.advantage))
-        for place in comparison.ranking
+        as_answer(answers.RankedAnswer, place, advantage=certified(place.advantage)) for place in comparison.ranking
     ]

@@ -98,10 +98,7 @@ def parse_text_options(kind: type[Question], options: Mapping[str, object]) -> d
 def parse_value(options: object) -> object:
     """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
     if isinstance(options, Mapping):
-        return {
-            name: value if name in NAMES else _as_list(name, parse_value(value))
-            for name, value in options.items()
-        }
+        return {name: value if name in NAMES else _as_list(name, parse_value(value)) for name, value in options.items()}
     if not isinstance(options, str):
         return options
     if "," in options:
@@ -119,8 +116,7 @@ def _lists(kind: type[Question]) -> frozenset[str]:
     """The fields of a question that take nothing but a list."""
     fields = kind.model_json_schema()["properties"].items()
     types_of = {
-        name: {each.get("type") for each in schema.get("anyOf", [schema])} - {"null"}
-        for name, schema in fields
+        name: {each.get("type") for each in schema.get("anyOf", [schema])} - {"null"} for name, schema in fields
     }
     return frozenset(name for name, types in types_of.items() if types == {"array"})
 
@@ -132,9 +128,7 @@ def _as_list(name: str, value: object) -> object:
 
 def provenance_options(question: Question, call: Call) -> dict[str, object]:
     """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
-    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | table_options(
-        call
-    )
+    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | table_options(call)
 
 
 WITH_CHANGES = ("auto", "histogram", "kde")
@@ -197,9 +191,7 @@ def cells_asked(question: questions.CellsQuestion) -> tuple[int | None, tuple[Ca
         return inside, ()
     if inside is not None:
         raise fault("bad-option", "bins", "is estimator.bins by its former name; give it once")
-    message = (
-        "bins has moved to estimator.bins, as in every other question; the next version takes it there alone"
-    )
+    message = "bins has moved to estimator.bins, as in every other question; the next version takes it there alone"
     return question.bins, (Caution("deprecated_option", message),)
 
 
@@ -343,9 +335,7 @@ def reply_with_rows(
     call: Call, table: "pa.Table", about: Mapping[str, object], records: int, input_sha256: str
 ) -> Reply:
     """A row for each record: CSV, or an Arrow stream that has in its metadata what the rows are about."""
-    of_rows = (
-        encode.csv_bytes(table) if call.accept == CSV else encode.arrow_bytes(table, encode.notes(about))
-    )
+    of_rows = encode.csv_bytes(table) if call.accept == CSV else encode.arrow_bytes(table, encode.notes(about))
     return Reply(200, call.accept, of_rows, records, input_sha256=input_sha256)
 
 

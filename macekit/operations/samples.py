@@ -115,8 +115,7 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
         )
         raise fault("bad-option", "units", detail)
     samples = {
-        name: data_of(sample, query, f"query {place}: ")
-        for place, (name, sample) in enumerate(body.samples.items())
+        name: data_of(sample, query, f"query {place}: ") for place, (name, sample) in enumerate(body.samples.items())
     }
     require_query_acts(query, *samples.values())
     if any(isinstance(each, LearnedCounts) for each in samples.values()):
@@ -151,9 +150,7 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
         return counts_of(sample.counts, where).doubted(sample.signs)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
-            ("members", "the model was trained on")
-            if sample.members is None
-            else ("nonmembers", "it has never seen")
+            ("members", "the model was trained on") if sample.members is None else ("nonmembers", "it has never seen")
         )
         detail = f"{where}{name}: is required and missing; give the scores of records that {whose}"
         raise Problem("missing-field", detail, field=name)
@@ -211,8 +208,7 @@ def groups_of(value: Mapping[str, object], counts: Counts, where: str = "") -> G
         return None
     keys = {"label", "members", "nonmembers"}
     if not isinstance(groups, list) or not all(
-        isinstance(each, dict) and set(each) == keys and isinstance(each["label"], str | int | float)
-        for each in groups
+        isinstance(each, dict) and set(each) == keys and isinstance(each["label"], str | int | float) for each in groups
     ):
         detail = f"{where}counts: by_group needs to be a list of label, members and nonmembers"
         raise Problem("wrong-type", detail, field="counts")
@@ -257,9 +253,7 @@ def require_cells(value: object, where: str) -> None:
                 continue
             raise fault("missing-field", f"{field}.{name}", "is required and missing")
         if not _fits(name, value[name]):
-            need = (
-                "an integer" if name in WHOLE else "a list of integers" if DTYPES[name] == "iu" else "numbers"
-            )
+            need = "an integer" if name in WHOLE else "a list of integers" if DTYPES[name] == "iu" else "numbers"
             raise fault("wrong-type", f"{field}.{name}", f"need {need}")
 
 

@@ -37,9 +37,7 @@ class BriefAnswer(TypedDict):
     warnings: Annotated[list[str], Field(description="the codes of the answer's warnings")]
     version: Annotated[str | None, Field(description="of the method")]
     input_sha256: Annotated[list[str], Field(description="of what was asked about: one of each query")]
-    state: Annotated[
-        object, Field(description="of a run of batches: give it back with the next one; null else")
-    ]
+    state: Annotated[object, Field(description="of a run of batches: give it back with the next one; null else")]
 
 
 class BriefFile(TypedDict):

@@ -85,9 +85,7 @@ def _words(section: str, name: str, column: str, cells: Iterable[model.Cell]) ->
         value = "" if number.value is None else repr(number.value)
         yield _row(section, name, column, number.path, value)
     if not (len(parts) == 1 and isinstance(parts[0], model.Number)):
-        path = (
-            parts[0].path if len(parts) == 1 and isinstance(parts[0], model.Quote | model.Untrusted) else ""
-        )
+        path = parts[0].path if len(parts) == 1 and isinstance(parts[0], model.Quote | model.Untrusted) else ""
         yield _row(section, name, column, path, text=words(model.Phrase(parts)))
 
 

@@ -17,12 +17,7 @@ from macekit.reports.formatting import format_number, numeric, words
 from macekit.reports.palette import VARIABLES, WORDS
 
 COLOURS = "\n".join(f"  {name}: {colour};" for name, colour in VARIABLES.items())
-STYLE = (
-    Path(__file__)
-    .with_name("report.css")
-    .read_text("utf-8")
-    .replace("  /* palette.py: VARIABLES */", COLOURS)
-)
+STYLE = Path(__file__).with_name("report.css").read_text("utf-8").replace("  /* palette.py: VARIABLES */", COLOURS)
 STYLE_HASH = f"sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}"
 """What a page that shows a report in a frame of its own must allow, too: the frame inherits the page's policy."""
 
@@ -108,9 +103,7 @@ def _block(block: model.Block) -> str:
         case model.Bullets(items):
             return f"<ul>{''.join(f'<li>{_words(item)}</li>' for item in items)}</ul>\n"
         case model.Listing(caption, text):
-            return (
-                f'<figure class="listing"><figcaption>{_text(caption)}</figcaption>{_code(text)}</figure>\n'
-            )
+            return f'<figure class="listing"><figcaption>{_text(caption)}</figcaption>{_code(text)}</figure>\n'
         case model.Facts(items):
             tiles = "".join(
                 f'<div{_width(fact)}><dt>{_text(fact.label)}</dt><dd class="value">{_cell(fact.value)}</dd>'
@@ -176,9 +169,7 @@ def _head(name: str, right: bool) -> str:
 
 def _row(row: Iterable[model.Cell], right: Iterable[bool]) -> str:
     first, *rest = zip(row, right, strict=True)
-    cells = "".join(
-        f'<td class="n">{_cell(c)}</td>' if at_right else f"<td>{_cell(c)}</td>" for c, at_right in rest
-    )
+    cells = "".join(f'<td class="n">{_cell(c)}</td>' if at_right else f"<td>{_cell(c)}</td>" for c, at_right in rest)
     return f'<tr><th scope="row">{_cell(first[0])}</th>{cells}</tr>'
 
 

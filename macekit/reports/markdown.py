@@ -158,9 +158,7 @@ CARD_SECTIONS = (
 )
 """Sections of a report that a card repeats; the whole report is linked from it."""
 
-METADATA = (
-    "For the YAML block at the top of the card, with the names of your model and data for MODEL and DATA:"
-)
+METADATA = "For the YAML block at the top of the card, with the names of your model and data for MODEL and DATA:"
 
 
 COUNTS = frozenset({"count", "roughly"})

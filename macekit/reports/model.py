@@ -274,9 +274,7 @@ class AnswerPath:
         return Untrusted(self.value if isinstance(self.value, str) else str(self.value), self.path)
 
 
-def headline(
-    answer: AnswerPath, verdict: AnswerPath, warning: Quote | None = None, severe: bool = True
-) -> Headline:
+def headline(answer: AnswerPath, verdict: AnswerPath, warning: Quote | None = None, severe: bool = True) -> Headline:
     """The sentence of an answer, with what was decided in it, and what neither must hide."""
     covers = verdict["covers"].quotes()
     return Headline(verdict["decision"].value, answer["sentence"].quote(), warning, severe, covers)

@@ -57,9 +57,7 @@ def junit(answer: Mapping[str, Any], command: str = GATE) -> bytes:
     suite = ET.SubElement(top, "testsuite", totals)
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(answer):
-        ET.SubElement(
-            properties, "property", {"name": escape_controls(name), "value": escape_controls(value)}
-        )
+        ET.SubElement(properties, "property", {"name": escape_controls(name), "value": escape_controls(value)})
     for case in cases:
         attributes = {"classname": f"mace.{command}", "name": case.name, "time": "0"}
         element = ET.SubElement(suite, "testcase", attributes)
@@ -305,8 +303,7 @@ def sarif(answer: Mapping[str, Any], places: Sequence[str]) -> bytes:
     run = {
         "tool": {"driver": driver},
         "results": [
-            {"ruleId": rules[name]["id"], "ruleIndex": order.index(name), **result}
-            for name, result in results
+            {"ruleId": rules[name]["id"], "ruleIndex": order.index(name), **result} for name, result in results
         ],
         "properties": {"decision": answer["decision"], "sentence": escape_controls(answer["sentence"])},
     }
@@ -357,9 +354,7 @@ def _result(
     return {
         "level": level,
         "message": {"text": escape_controls(text)},
-        "locations": [
-            {"physicalLocation": {"artifactLocation": {"uri": place}, "region": FIRST}} for place in places
-        ],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": place}, "region": FIRST}} for place in places],
         "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint}:1", "maceLimit/v1": fingerprint},
         "properties": {**numbers, "input_sha256": answer["provenance"]["input_sha256"]},
     }

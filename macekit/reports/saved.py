@@ -49,9 +49,7 @@ def recognise(answer: object) -> str | None:
         return None
     if is_of_files(answer):
         return "gate"
-    return max(
-        ANSWERS, key=lambda operation: _likeness(answer.keys(), ANSWERS[operation].__annotations__.keys())
-    )
+    return max(ANSWERS, key=lambda operation: _likeness(answer.keys(), ANSWERS[operation].__annotations__.keys()))
 
 
 def validate_answer(operation: str, answer: object) -> dict[str, Any]:
@@ -78,8 +76,7 @@ def _of_files(answer: Mapping[str, Any]) -> dict[str, Any]:
     """A gate of several files: each answer as it has to be, and the decision over them the one that these make."""
     try:
         answers: list[Any] = [
-            {"file": str(each["file"]), "answer": validate_answer("gate", each["answer"])}
-            for each in answer["files"]
+            {"file": str(each["file"]), "answer": validate_answer("gate", each["answer"])} for each in answer["files"]
         ]
         result: Any = together(answers, answer["confidence"])
     except (AttributeError, LookupError, TypeError, ArithmeticError) as error:

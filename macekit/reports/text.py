@@ -84,9 +84,7 @@ def _sentences(answer: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _cautions(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    messages = (
-        escape_controls(each["message"]) for part in _parts(answer) for each in part.get("warnings", ())
-    )
+    messages = (escape_controls(each["message"]) for part in _parts(answer) for each in part.get("warnings", ()))
     return tuple(dict.fromkeys(messages))
 
 
@@ -165,18 +163,13 @@ def _lines(table: model.Table, width: int) -> list[str]:
     columns = list(zip(table.head, *rows, strict=True))
     names = [row[0] for row in rows]
     grouped = not right[0] and any(name == after for name, after in pairwise(names))
-    places = [
-        place for place, column in enumerate(columns) if any(column[1:]) and not (grouped and place == 0)
-    ]
+    places = [place for place, column in enumerate(columns) if any(column[1:]) and not (grouped and place == 0)]
     indent = GAP if grouped else ""
-    widths = _widths(
-        [columns[place] for place in places], [right[place] for place in places], width - len(indent)
-    )
+    widths = _widths([columns[place] for place in places], [right[place] for place in places], width - len(indent))
 
     def line_of(row: Sequence[str]) -> Iterator[str]:
         cells = [
-            wrap(row[place], wide, break_on_hyphens=False) or [""]
-            for place, wide in zip(places, widths, strict=True)
+            wrap(row[place], wide, break_on_hyphens=False) or [""] for place, wide in zip(places, widths, strict=True)
         ]
         for line in range(max(map(len, cells))):
             parts = (cell[line] if line < len(cell) else "" for cell in cells)
@@ -205,9 +198,7 @@ def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], width: int)
         max(*map(len, head.split()), *map(len, cells), 1) if number else NARROWEST
         for (head, *cells), number in zip(columns, right, strict=True)
     ]
-    widths = [
-        max(min(len(head), NARROWEST), *map(len, head.split()), *map(len, cells)) for head, *cells in columns
-    ]
+    widths = [max(min(len(head), NARROWEST), *map(len, head.split()), *map(len, cells)) for head, *cells in columns]
     room = width - len(GAP) * (len(widths) - 1)
     while sum(widths) > room:
         wide = [place for place, most in enumerate(widths) if most > least[place]]

@@ -35,10 +35,7 @@ class AdvantageAnswer(TypedDict):
     verdict: statements.VerdictAnswer | None
     on_this_set: Annotated[
         statements.OnThisSetAnswer | None,
-        about(
-            "the advantage on exactly the set of which these records were drawn; null if its size was not "
-            "told"
-        ),
+        about("the advantage on exactly the set of which these records were drawn; null if its size was not told"),
     ]
     learned_score: Annotated[
         statements.LearnedScoreAnswer | None,
@@ -65,9 +62,7 @@ class RiskColumns(TypedDict):
     ]
     metric_lower: list[float | None] | None
     metric_upper: list[float | None] | None
-    metric_guesses_member: Annotated[
-        list[bool | None] | None, about("what the rule of metric_rule guesses there")
-    ]
+    metric_guesses_member: Annotated[list[bool | None] | None, about("what the rule of metric_rule guesses there")]
     metric_on_threshold: Annotated[
         list[bool] | None,
         about(
@@ -107,15 +102,11 @@ class MetricRuleAnswer(TypedDict):
     """The rule under which the metric of a record is stated, and what its interval is worth."""
 
     name: str
-    threshold: Annotated[
-        float | None, about("posterior at which the rule changes its guess; null if it never does")
-    ]
+    threshold: Annotated[float | None, about("posterior at which the rule changes its guess; null if it never does")]
     direction: Annotated[Literal["above", "below"], about("on which side of the threshold member is guessed")]
     confidence: float
     guarantee: statements.GuaranteeAnswer
-    undefined: Annotated[
-        str | None, about("why the metric is null where there are records, if it is anywhere")
-    ]
+    undefined: Annotated[str | None, about("why the metric is null where there are records, if it is anywhere")]
 
 
 class PaperRiskAnswer(TypedDict):
@@ -133,12 +124,8 @@ class PaperRiskAnswer(TypedDict):
     assumes: str
     finite_sample: bool
     metric: Annotated[str | None, about("name of the metric in paper_metric")]
-    metric_threshold: Annotated[
-        float | None, about("posterior at which the rule of the metric changes its guess")
-    ]
-    metric_algorithm: Annotated[
-        int | None, about("3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")
-    ]
+    metric_threshold: Annotated[float | None, about("posterior at which the rule of the metric changes its guess")]
+    metric_algorithm: Annotated[int | None, about("3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")]
     warnings: list[statements.WarningAnswer]
 
 
@@ -174,9 +161,7 @@ class FlagsAnswer(TypedDict):
     threshold: float
     rate: Annotated[
         float,
-        about(
-            "share of the flagged that may lie in cells whose scores do not speak for membership, on average"
-        ),
+        about("share of the flagged that may lie in cells whose scores do not speak for membership, on average"),
     ]
     over: str
     records: Annotated[int, about("records flagged")]
@@ -410,9 +395,7 @@ class StrengthAnswer(TypedDict):
     """What the queries see of records that are known to be in training."""
 
     sentence: str
-    strong: Annotated[
-        bool, about("whether the lower end is above max_advantage, or without one above the baseline")
-    ]
+    strong: Annotated[bool, about("whether the lower end is above max_advantage, or without one above the baseline")]
     advantage: Annotated[statements.IntervalAnswer, about("of the riskiest query, of at most 1")]
     beside: Annotated[
         statements.IntervalAnswer | None,

@@ -65,9 +65,7 @@ class SchemaMaker(GenerateJsonSchema):
 
     def encode_default(self, dft: Any) -> Any:
         """A default as JSON has it."""
-        return (
-            dft if dft is None or isinstance(dft, bool | int | float | str) else super().encode_default(dft)
-        )
+        return dft if dft is None or isinstance(dft, bool | int | float | str) else super().encode_default(dft)
 
 
 @cache

@@ -52,9 +52,7 @@ class PresetsAnswer(TypedDict):
 
 
 SIMULATED = "holds in simulation at every size and world tried (docs/coverage.md)"
-PUBLISHED = (
-    "as published: covers the expectation of the statistic, not the advantage (docs/methods.md, section 7)"
-)
+PUBLISHED = "as published: covers the expectation of the statistic, not the advantage (docs/methods.md, section 7)"
 
 
 def ask(question: str, field: str, **options: object) -> AskAnswer:
@@ -175,9 +173,7 @@ OF_CORE: list[MethodAnswer] = [
     },
     {
         "name": "Theorem 4",
-        "asks": [
-            ask("individual-risk", "records.paper_metric", metric="accuracy", estimator={"kind": "kde"})
-        ],
+        "asks": [ask("individual-risk", "records.paper_metric", metric="accuracy", estimator={"kind": "kde"})],
         "states": "the same over the interval of Theorem 2 or 3",
         "assumes": IID + "; cells, or a bandwidth, fixed in advance",
         "guarantee": "as published: as that of Theorem 2 or 3 (docs/paper.md)",

@@ -52,11 +52,7 @@ def of_table(operation: str) -> tuple[str, ...]:
         return TABLE[1:2]
     if takes_arrays(operation):
         return (COLUMN, *ARRAYS[operation][1:]) if BY_NAME[operation].paper else ()
-    return (
-        TABLE
-        if MODEL in QUESTIONS[operation].model_fields
-        else tuple(each for each in TABLE if each != MODEL)
-    )
+    return TABLE if MODEL in QUESTIONS[operation].model_fields else tuple(each for each in TABLE if each != MODEL)
 
 
 def query_pairs(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:

@@ -207,8 +207,7 @@ class LabelsOfSides(Question):
 
 LabelsOfRows = Labels | LabelsOfSides
 ClusterLabels = (
-    LabelsOfRows
-    | Annotated[dict[str, LabelsOfRows], Field(json_schema_extra={"minProperties": 1, "maxProperties": 2})]
+    LabelsOfRows | Annotated[dict[str, LabelsOfRows], Field(json_schema_extra={"minProperties": 1, "maxProperties": 2})]
 )
 """Whom each row belongs to: labels, or one or two columns of labels by their names."""
 
@@ -226,9 +225,7 @@ class SampleQuestion(Question):
 
     model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
 
-    members: Side | None = Field(
-        None, description="score of each member record: numbers, rows of numbers, or text"
-    )
+    members: Side | None = Field(None, description="score of each member record: numbers, rows of numbers, or text")
     nonmembers: Side | None = Field(None, description="score of each nonmember record")
     counts: CountsGiven | None = Field(None, description="counts instead of members and nonmembers")
     units: Labels | LabelsOfSides | None = Field(

@@ -119,9 +119,7 @@ class PaperAnswer(TypedDict):
     estimate: float
     lower: float
     upper: float
-    null_level: Annotated[
-        float, about("what the statistic is on average for so many records if nothing leaks")
-    ]
+    null_level: Annotated[float, about("what the statistic is on average for so many records if nothing leaks")]
     covers: str
     assumes: str
     finite_sample: bool
@@ -224,9 +222,7 @@ class PlaceAnswer(TypedDict):
     ]
     label: Annotated[
         str | float | bool | None,
-        about(
-            "the label; of vectors the cell's place among the cells, from 0; null where scores have an order"
-        ),
+        about("the label; of vectors the cell's place among the cells, from 0; null where scores have an order"),
     ]
     low: Annotated[float | None, about("of a window: where it begins; null else")]
     high: Annotated[float | None, about("of a window: no score in it is above this; null else")]
@@ -268,14 +264,11 @@ class ExposureAnswer(TypedDict):
             "has to itself, at both ends and between; not that of the mechanism"
         ),
     ]
-    confidence: Annotated[
-        float, about("each limit errs with half of the rest at most, whichever tail is named")
-    ]
+    confidence: Annotated[float, about("each limit errs with half of the rest at most, whichever tail is named")]
     tail: Annotated[
         TailAnswer | None,
         about(
-            "the tail or window of members that shows most, a severe one before all others; null if none "
-            "shows anything"
+            "the tail or window of members that shows most, a severe one before all others; null if none shows anything"
         ),
     ]
     nonmember_tail: Annotated[
@@ -345,9 +338,7 @@ class ColumnReadAnswer(TypedDict):
         ),
     ]
     name: Annotated[str, about("its name in the table, its number if it has none, or that of the field")]
-    kind: Annotated[
-        str, about("integers, numbers, text, booleans, rows of numbers, counts; nothing if it is empty")
-    ]
+    kind: Annotated[str, about("integers, numbers, text, booleans, rows of numbers, counts; nothing if it is empty")]
     distinct: Annotated[
         int | None, about("how many different values it holds; null if more than 1000, or if they are rows")
     ]
@@ -361,9 +352,7 @@ class StepAnswer(TypedDict):
 
     run_id: str
     look: int
-    state_before: Annotated[
-        str | None, about("SHA-256 of the state that came with it; null for the first batch")
-    ]
+    state_before: Annotated[str | None, about("SHA-256 of the state that came with it; null for the first batch")]
     state_after: Annotated[str, about("SHA-256 of the state that was given out with this answer")]
 
 

@@ -39,9 +39,7 @@ class Batches:
         """Whether it may be read twice: a list, a lazy frame, a dataset that knows how many rows it has."""
         origin = self.origin
         sized = _is_dataset(origin) and (hasattr(origin, "count_rows") or hasattr(origin, "num_rows"))
-        return (
-            isinstance(origin, Sequence) or _is_lazy(origin) or (sized and not hasattr(origin, "to_reader"))
-        )
+        return isinstance(origin, Sequence) or _is_lazy(origin) or (sized and not hasattr(origin, "to_reader"))
 
     def head(self, call: Call) -> Batches | None:
         """The first rows of a dataset or of a lazy frame, which read only the columns that they are asked for."""
@@ -90,9 +88,7 @@ def is_stream(value: object) -> bool:
 
 def _is_batch(value: object) -> bool:
     """Whether a value is a batch, or a table, of Arrow's."""
-    return hasattr(value, "schema") and (
-        hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__")
-    )
+    return hasattr(value, "schema") and (hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__"))
 
 
 def _is_lazy(value: object) -> bool:

@@ -121,9 +121,7 @@ class Beneath:
     def _count(self) -> None:
         self._looked_at += 1
         if self._looked_at > MOST_ENTRIES:
-            raise _refusal(
-                f"more than {MOST_ENTRIES} files and folders would be looked at; name a folder with fewer"
-            )
+            raise _refusal(f"more than {MOST_ENTRIES} files and folders would be looked at; name a folder with fewer")
         if time.monotonic() > self._end:
             raise _refusal(
                 f"to look at the files took longer than {LONGEST_LISTING:g} seconds; name a folder with fewer"

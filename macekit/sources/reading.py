@@ -179,12 +179,10 @@ def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> De
         CountStream().counts()  # raises what no records are
     roles = blocks[0].roles
     columns = {
-        place: one_column([block.table.columns[place] for block in blocks], what)
-        for place, what in roles.what.items()
+        place: one_column([block.table.columns[place] for block in blocks], what) for place, what in roles.what.items()
     }
     notes = {
-        place: dict.fromkeys(note for block in blocks for note in block.table.notes.get(place, ()))
-        for place in columns
+        place: dict.fromkeys(note for block in blocks for note in block.table.notes.get(place, ())) for place in columns
     }
     table = Table(columns, 0, blocks[0].table.names, {place: [*each] for place, each in notes.items()})
     body = from_table(table, roles, call, LIMIT)
@@ -224,10 +222,7 @@ def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> d
     """The same, with crowded cells of a grid cut again."""
     grids = {query: NestedGrid.of([part]) for query, each in counts.items() if (part := Part.of_grid(each))}
     cut = _cut_again(grids, source, call)
-    return {
-        query: cut[query].counts().doubted(each.signs) if query in cut else each
-        for query, each in counts.items()
-    }
+    return {query: cut[query].counts().doubted(each.signs) if query in cut else each for query, each in counts.items()}
 
 
 def _cut_again(
@@ -310,9 +305,7 @@ def with_groups(
     return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)
 
 
-def _parts_of_groups(
-    blocks: Iterator[Block], on_grid: bool
-) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
+def _parts_of_groups(blocks: Iterator[Block], on_grid: bool) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """What was counted of each group, and the columns that were read."""
     start = CountStream.on_grid() if on_grid else CountStream()
     tallies: dict[object, CountStream] = {}

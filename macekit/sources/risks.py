@@ -75,9 +75,7 @@ class Lookup:
         )
         of_cells = None
         if question.metric is not None:
-            of_cells = work.metric_of_cells(
-                data, result, metric(question.metric, question.prior), question, bins
-            )
+            of_cells = work.metric_of_cells(data, result, metric(question.metric, question.prior), question, bins)
         by_cell = RiskByCell(result.cells, result.flags)
         source = provenance(call, question, body, data, result.provenance.method)
         mean = mean_risk(data, result.cells, question.confidence, question.seed, bins)

@@ -165,9 +165,7 @@ def shards_below(place: str, name: str) -> Shards:
         ("bad-option", max(map(len, segments)) > LONGEST_PART),
     ):
         if is_too_much:
-            about = (
-                f"need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each"
-            )
+            about = f"need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each"
             raise fault(problem, DATA, about)
     title = printable(name)
     with _refusing(title):
@@ -215,9 +213,7 @@ def _shards(path: str) -> Iterator[Shard]:
             files: arrow_fs.FileSystem = arrow_fs.LocalFileSystem()
             root = os.path.abspath(base or ("/" if path.startswith("/") else "."))
         else:
-            files, root = arrow_fs.FileSystem.from_uri(
-                f"{address['scheme']}://{base}{address['query'] or ''}"
-            )
+            files, root = arrow_fs.FileSystem.from_uri(f"{address['scheme']}://{base}{address['query'] or ''}")
     yield from _files_at(name, files, root, segments[wild:])
 
 
@@ -325,9 +321,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 def _keys(path: str) -> dict[str, str]:
     """What the folders of a path say: ``region=eu`` is a column."""
     pairs = (segment.partition("=") for segment in path.split("/")[:-1])
-    return {
-        unquote(key): unquote(value) for key, equals, value in pairs if key and equals and value != MISSING
-    }
+    return {unquote(key): unquote(value) for key, equals, value in pairs if key and equals and value != MISSING}
 
 
 @contextmanager

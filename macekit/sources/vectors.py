@@ -86,9 +86,7 @@ class ByScore:
     def counts(self, among: str) -> Counts:
         """On the grid of the scores."""
         counts, rule = self._stream.counts(), self._rule
-        return LearnedCounts(
-            counts.members, counts.nonmembers, counts.cells, rule.learner, rule.n_taught, among
-        )
+        return LearnedCounts(counts.members, counts.nonmembers, counts.cells, rule.learner, rule.n_taught, among)
 
 
 class ByBox:
@@ -171,9 +169,7 @@ def counter_of(
 
 def about_boxes(pilot: Pilot, among: str) -> Caution:
     """Which records cut the boxes."""
-    message = (
-        f"the boxes were cut by {pilot.size} of the records, {FROM_WHERE[among]}; all is stated on the others"
-    )
+    message = f"the boxes were cut by {pilot.size} of the records, {FROM_WHERE[among]}; all is stated on the others"
     return Caution("boxes_from_pilot", message)
 
 

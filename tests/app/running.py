@@ -85,13 +85,9 @@ class Running:
 
 
 @contextmanager
-def running(
-    folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str
-) -> Iterator[Running]:
+def running(folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str) -> Iterator[Running]:
     """Start a service with these settings, and end it; `anew` by a process that was not forked."""
-    begun = (
-        start(folder, program, None, **settings) if anew else Forked(program, environment(settings), folder)
-    )
+    begun = start(folder, program, None, **settings) if anew else Forked(program, environment(settings), folder)
     with begun as process:
         try:
             yield Running(process, port_of(folder, process), folder)
@@ -100,9 +96,7 @@ def running(
 
 
 @contextmanager
-def ready(
-    folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str
-) -> Iterator[Running]:
+def ready(folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str) -> Iterator[Running]:
     """A service whose workers are there."""
     with running(folder, program, anew=anew, **settings) as found:
         until(lambda: found.ask("/readyz").status == 200, found.process)

@@ -105,9 +105,7 @@ def test_only_a_regular_file_that_nobody_else_writes_is_taken(path: Path, tmp_pa
     with pytest.raises(AuditError, match="need a regular file"):
         AuditFile(tmp_path / "pipe")
     first = AuditFile(path)
-    with pytest.raises(
-        AuditError, match=rf"another service writes it \(process {os.getpid()} of this machine\)"
-    ):
+    with pytest.raises(AuditError, match=rf"another service writes it \(process {os.getpid()} of this machine\)"):
         AuditFile(path)
     first.close()
     AuditFile(path).close()
@@ -158,9 +156,7 @@ def test_the_chain_is_followed_at_the_start_from_where_it_was_known_to_hold(path
         AuditFile(path)
 
 
-def test_the_chain_goes_on_over_files_that_got_a_number(
-    path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_chain_goes_on_over_files_that_got_a_number(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = AuditFile(path, most=path.stat().st_size + 1)
     write(file, 10, 11)  # the first of these is one too many
     file.rotate()
@@ -209,9 +205,7 @@ def test_a_file_that_was_moved_away_is_followed_by_another_when_told_so(path: Pa
     assert verify(path)[0] == 3
 
 
-def test_a_disk_that_fails_is_noticed_and_that_it_is_back_too(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fails_is_noticed_and_that_it_is_back_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_file, "LOOK_AGAIN", 0.05)
     file = AuditFile(path)
     real, failing = audit_file.append, OSError(errno.EROFS, "Read-only file system")

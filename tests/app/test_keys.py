@@ -55,9 +55,7 @@ SOUND = f"{NAMED}sha256 = '{ZEROS}'\n"
     (SOUND + SOUND.replace("0", "1") + SOUND.replace("0", "2"), "three keys have one name"),
     (SOUND + SOUND.replace("'a'", "'b'"), "two keys have one sha256"),
 )
-def test_a_file_that_is_not_sound_is_refused_without_repeating_it(
-    tmp_path: Path, text: str, why: str
-) -> None:
+def test_a_file_that_is_not_sound_is_refused_without_repeating_it(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "keys.toml"
     path.write_text(text)
 

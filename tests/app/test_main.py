@@ -33,9 +33,7 @@ print(json.dumps([refused, heavy, type(told).__name__, told is app.main.app]))
 
 
 @pytest.mark.slow
-def test_importing_the_module_reads_no_settings_and_loads_nothing_heavy_and_it_has_the_app_for_uvicorn() -> (
-    None
-):
+def test_importing_the_module_reads_no_settings_and_loads_nothing_heavy_and_it_has_the_app_for_uvicorn() -> None:
     environment = {**os.environ, "MACE_PORT": "none"}
 
     found = subprocess.check_output([sys.executable, "-c", SCRIPT], env=environment, timeout=120)

@@ -334,9 +334,7 @@ def test_from_python_a_mistake_is_one_line_of_an_error_of_ours_or_of_a_call(
 
 
 @each_case("mistake", [each for each in MISTAKES if each.http is not None])
-def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(
-    mistake: Mistake, service: Running
-) -> None:
+def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(mistake: Mistake, service: Running) -> None:
     refused_over_http(mistake, service)
 
 

@@ -28,9 +28,7 @@ def runs_in(path: Path | None, key: bytes = KEY) -> Runs:
     return Runs(key, DAYS, None if path is None else RunsFile(path))
 
 
-def step(
-    look: int, state: str, before: str | None = None, seal: str | None = None, run_id: str = "r"
-) -> Step:
+def step(look: int, state: str, before: str | None = None, seal: str | None = None, run_id: str = "r") -> Step:
     return Step(run_id, look, before, state, seal)
 
 
@@ -147,9 +145,7 @@ def test_a_run_that_rested_too_long_is_forgotten_and_leaves_the_file(
 
 
 @pytest.mark.parametrize("zeros", [False, True], ids=["half a line", "zeros"])
-def test_what_a_crash_left_behind_the_last_line_is_dropped_for_its_answer_never_left(
-    path: Path, zeros: bool
-) -> None:
+def test_what_a_crash_left_behind_the_last_line_is_dropped_for_its_answer_never_left(path: Path, zeros: bool) -> None:
     runs = runs_in(path)
     first = runs.take(step(1, "a"))
     whole = path.read_bytes()
@@ -210,9 +206,7 @@ def test_where_another_file_has_its_place_nothing_is_answered_and_that_file_is_l
     assert runs.take(step(2, "c", "a", seal))
 
 
-def test_the_file_stays_small_and_is_whole_however_long_a_run_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_stays_small_and_is_whole_however_long_a_run_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SPARE_LINES", 5)
     runs = runs_in(path)
     runs.take(step(1, "other", run_id="o"))
@@ -230,16 +224,12 @@ def test_the_file_stays_small_and_is_whole_however_long_a_run_is(
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_no_more_runs_are_remembered_than_there_is_room_for(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_runs_are_remembered_than_there_is_room_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_RUNS", 3)
     runs = runs_in(path)
     seals = [runs.take(step(1, "a", run_id=f"r{place}")) for place in range(6)]
 
-    statuses = [
-        refused(runs, step(2, "b", "a", seal, f"r{place}"))[0] for place, seal in enumerate(seals[:2])
-    ]
+    statuses = [refused(runs, step(2, "b", "a", seal, f"r{place}"))[0] for place, seal in enumerate(seals[:2])]
 
     assert statuses == [409, 409]
     assert runs.take(step(2, "b", "a", seals[5], "r5"))
@@ -293,9 +283,7 @@ def test_the_audit_file_is_no_file_of_runs(key_file: Path, tmp_path: Path) -> No
     (tmp_path / "link").symlink_to(tmp_path)
 
     with pytest.raises(BadSettings, match="MACE_RUNS_FILE: is the audit file"):
-        _ = Settings(
-            signing_key_file=key_file, audit_file=audit, runs_file=tmp_path / "link" / "audit.jsonl"
-        ).runs
+        _ = Settings(signing_key_file=key_file, audit_file=audit, runs_file=tmp_path / "link" / "audit.jsonl").runs
 
 
 def test_a_file_that_cannot_be_used_is_named_at_the_start(key_file: Path, tmp_path: Path) -> None:

@@ -114,9 +114,7 @@ def test_the_key_comes_from_a_variable_or_from_a_file(
         ("CONFIG", "/sesame/sesame", "MACE_CONFIG: the file cannot be read (FileNotFoundError)"),
     ],
 )
-def test_a_bad_setting_is_named_and_its_value_is_not_repeated(
-    env: Env, variable: str, value: str, says: str
-) -> None:
+def test_a_bad_setting_is_named_and_its_value_is_not_repeated(env: Env, variable: str, value: str, says: str) -> None:
     env(**{variable: value})
 
     message = refused()

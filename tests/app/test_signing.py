@@ -77,9 +77,7 @@ def test_a_file_with_a_line_feed_more_at_its_end_is_the_same_json(answers: Answe
     verify(content + b"\n", public_keys(folder / "key.pub"))  # as `curl -w '\n'` and editors leave it
 
 
-def test_what_another_key_or_another_answer_was_signed_with_is_refused(
-    answers: Answers, folder: Path
-) -> None:
+def test_what_another_key_or_another_answer_was_signed_with_is_refused(answers: Answers, folder: Path) -> None:
     with pytest.raises(Unverified, match=r"it was signed with the key \w+; the one given is"):
         verify(answers["text/html"][0], public_keys(folder / "other.pub"))
     with pytest.raises(Unverified, match="not byte for byte"):
@@ -118,9 +116,7 @@ def edited(audited: Running, folder: Path) -> Path:
     return folder / "edited.json"
 
 
-@pytest.mark.parametrize(
-    "output", [[], ["-o", "out.html"], ["-o", "out.md"], ["-o", "out.json"], ["--json"]], ids=str
-)
+@pytest.mark.parametrize("output", [[], ["-o", "out.html"], ["-o", "out.md"], ["-o", "out.json"], ["--json"]], ids=str)
 def test_an_edited_signed_answer_draws_no_report(
     edited: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, output: list[str]
 ) -> None:  # fmt: skip
@@ -348,10 +344,7 @@ def test_a_filed_answer_is_computed_again_and_compared_number_by_number(
 ) -> None:
     scores, filed = tmp_path / "scores.csv", tmp_path / "answer.json"
     rng = np.random.default_rng(3)
-    rows = [
-        f"{value:.4f},{number % 2},{'ab'[number % 3 // 2]}"
-        for number, value in enumerate(rng.normal(size=200))
-    ]
+    rows = [f"{value:.4f},{number % 2},{'ab'[number % 3 // 2]}" for number, value in enumerate(rng.normal(size=200))]
     scores.write_text("\n".join(["loss,was_in,g", *rows]))
     limits = [] if question == "risk" else ["--max-advantage", "0.4"]
     columns = ["--score", "loss", "--member", "was_in"]

@@ -186,9 +186,7 @@ def test_a_table_of_numbers_may_say_that_no_command_makes_it(place: Path, commen
     table = "| prior | right |\n| --- | --- |\n| 0.5 | 5,000 |\n"
 
     assert documented(place, f"{SHOWN}\n{comment}\n\n{table}") == []
-    assert documented(place, f"{SHOWN}\nWords:\n\n{table}") == [
-        "toys.md:12: a table of numbers that names no command"
-    ]
+    assert documented(place, f"{SHOWN}\nWords:\n\n{table}") == ["toys.md:12: a table of numbers that names no command"]
 
 
 def test_docs_are_written_from_what_is_kept_and_keep_their_alignment(place: Path) -> None:

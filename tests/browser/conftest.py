@@ -131,10 +131,7 @@ def complaint(said: ConsoleMessage) -> bool:
 
     For a page without an icon the browser looks for one at the root of the host, above where a proxy shows us.
     """
-    refusal = (
-        said.text.startswith("Failed to load resource: the server responded")
-        and "/v1/" in said.location["url"]
-    )
+    refusal = said.text.startswith("Failed to load resource: the server responded") and "/v1/" in said.location["url"]
     icon = urlsplit(said.location["url"]).path == "/favicon.ico"
     return said.type == "error" and not (refusal or icon)
 

@@ -56,9 +56,7 @@ def test_it_is_searched_and_read_in_the_dark_and_on_a_phone_and_every_page_loads
 
     page.set_viewport_size({"width": 375, "height": 800})
     places = set(
-        page.locator(".sidebar-tree a.internal").evaluate_all(
-            "all => all.map(each => each.href.split('#')[0])"
-        )
+        page.locator(".sidebar-tree a.internal").evaluate_all("all => all.map(each => each.href.split('#')[0])")
     )
     assert len(places) > 30
     for place in sorted(places):

@@ -109,9 +109,7 @@ def test_the_same_scores_are_asked_who_is_exposed_whether_a_promise_was_kept_and
     page.get_by_label("The promise compares").select_option("One record in another’s place")
     with page.expect_request("**/v1/theory/one-run?*") as asked:
         compute(page)
-    assert asked.value.url.partition("?")[2] == (
-        "score=score&member=member&draw=split&epsilon=0.01&adjacency=replace"
-    )
+    assert asked.value.url.partition("?")[2] == ("score=score&member=member&draw=split&epsilon=0.01&adjacency=replace")
     expect(sentence(page)).to_contain_text("epsilon")
     run_python(page, tmp_path)
 
@@ -197,9 +195,7 @@ DROP = """([text, ...names]) => {
 def test_a_dropped_file_is_as_good_as_a_chosen_one(visit: Visit, subtests: pytest.Subtests) -> None:
     for names, words in {
         ("mine.csv",): re.compile("^mine.csv · CSV · [0-9]+ bytes · 4 columns · Remove$"),
-        ("mine.csv", "b.csv", "c.csv"): re.compile(
-            "^mine.csv .* one file at a time: 2 more left out · Remove$"
-        ),
+        ("mine.csv", "b.csv", "c.csv"): re.compile("^mine.csv .* one file at a time: 2 more left out · Remove$"),
     }.items():
         with subtests.test(names=names):
             page = visit.open("/")
@@ -328,9 +324,7 @@ def test_a_report_is_shown_whole_without_scripts_printed_and_taken_along_in_ever
     assert frame.get_attribute("sandbox") == "allow-same-origin allow-modals"
     assert frame.evaluate("frame => frame.contentDocument.scripts.length") == 0
 
-    frame.evaluate(
-        "frame => frame.contentWindow.addEventListener('beforeprint', () => { window.printed = true })"
-    )
+    frame.evaluate("frame => frame.contentWindow.addEventListener('beforeprint', () => { window.printed = true })")
     page.get_by_role("button", name="Print").click()
     page.wait_for_function("window.printed === true")
 

@@ -19,9 +19,7 @@ HOSTILE = {
 }
 
 
-def test_the_commands_shown_make_the_same_report(
-    visit: Visit, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_the_commands_shown_make_the_same_report(visit: Visit, tmp_path: Path, subtests: pytest.Subtests) -> None:
     for case, name in HOSTILE.items():
         with subtests.test(case):
             folder, file = tmp_path / case, name.replace("/", ":")

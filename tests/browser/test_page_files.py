@@ -23,16 +23,12 @@ async files_ => Promise.all(files_.map(async ([name, data]) =>
 
 def test_a_file_is_the_same_to_the_page_and_to_the_shell(visit: Visit) -> None:
     plain = [begins + b"\n0.5,1" * 4 for begins in (*MAGIC, b"score,member", b'{"members": 1}', b"")]
-    given = [
-        (name, data) for name in (*NAMES, *PACKED) for text in plain for data in (text, gzip.compress(text))
-    ]
+    given = [(name, data) for name in (*NAMES, *PACKED) for text in plain for data in (text, gzip.compress(text))]
     page = visit.open("/")
 
     types = page.evaluate(RECOGNISED, [[name, list(data)] for name, data in given])
 
-    wrong = [
-        (each, found) for each, found in zip(given, types, strict=True) if found != FORMATS[format_of(*each)]
-    ]
+    wrong = [(each, found) for each, found in zip(given, types, strict=True) if found != FORMATS[format_of(*each)]]
     assert wrong == []
 
 

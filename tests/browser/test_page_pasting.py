@@ -25,9 +25,7 @@ def test_two_pasted_columns_are_enough(visit: Visit, subtests: pytest.Subtests) 
     expect(sentence(page)).to_have_text(FAIL)
     expect(shown(page).locator("body")).to_contain_text("24 nonmember")
 
-    page.route(
-        "**/v1/report?*", lambda route: route.fulfill(content_type="text/html", body="<h1>A report</h1>")
-    )
+    page.route("**/v1/report?*", lambda route: route.fulfill(content_type="text/html", body="<h1>A report</h1>"))
     records = [(value, 1) for value in MEMBERS] + [(value, 0) for value in NONMEMBERS]
     wanted = home.table(("score", "member"), *records)
     for between in ("\n", ", ", ",\n", "\r\n\r\n", "; ", " "):
@@ -39,9 +37,7 @@ def test_two_pasted_columns_are_enough(visit: Visit, subtests: pytest.Subtests) 
             assert (asked.value.url, asked.value.post_data_buffer) == (address, wanted)
 
 
-def test_numbers_with_commas_in_them_are_refused_beside_their_box(
-    visit: Visit, subtests: pytest.Subtests
-) -> None:
+def test_numbers_with_commas_in_them_are_refused_beside_their_box(visit: Visit, subtests: pytest.Subtests) -> None:
     refused = {
         "lines": ("\n".join(HIGH), POINT),
         "semicolons": ("; ".join(HIGH), POINT),

@@ -43,9 +43,7 @@ BAD = {
 }
 
 
-def test_a_bad_file_is_told_beside_the_choice_of_files_and_so_is_none(
-    visit: Visit, subtests: pytest.Subtests
-) -> None:
+def test_a_bad_file_is_told_beside_the_choice_of_files_and_so_is_none(visit: Visit, subtests: pytest.Subtests) -> None:
     for name, (file, data, words) in BAD.items():
         with subtests.test(name):
             page = visit.open("/")
@@ -61,9 +59,7 @@ def test_a_bad_file_is_told_beside_the_choice_of_files_and_so_is_none(
 
 
 def test_a_score_that_is_missing_is_told_at_the_score(visit: Visit) -> None:
-    rows = [(value, 1) for value in MEMBERS] + [
-        ("" if i == 5 else value, 0) for i, value in enumerate(MEMBERS)
-    ]
+    rows = [(value, 1) for value in MEMBERS] + [("" if i == 5 else value, 0) for i, value in enumerate(MEMBERS)]
     page = opened(visit, payload("scores.csv", table(("score", "member"), *rows)))
 
     refuse(page)
@@ -185,9 +181,7 @@ def is_answered(connection: socket.socket) -> bool:
 
 def refused(page: Page) -> bool:
     """Whether the service takes nothing more from this client."""
-    posted = page.request.post(
-        f"{page.url}v1/columns", headers={"Content-Type": "text/csv"}, data="score,member\n"
-    )
+    posted = page.request.post(f"{page.url}v1/columns", headers={"Content-Type": "text/csv"}, data="score,member\n")
     return posted.status == 429
 
 
@@ -212,9 +206,7 @@ NAMES = {
 }
 
 
-def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(
-    visit: Visit, subtests: pytest.Subtests
-) -> None:
+def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(visit: Visit, subtests: pytest.Subtests) -> None:
     asked: list[str] = []
     visit.page.on("dialog", lambda dialog: asked.append(dialog.message))
     group = "</script><svg onload=alert(2)>"

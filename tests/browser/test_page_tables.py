@@ -35,9 +35,7 @@ KEY = "correct-horse-battery-staple"
 FAILS = re.compile("^Fail")
 
 
-def test_each_way_in_leads_to_a_verdict_and_sends_a_form_of_files(
-    visit: Visit, subtests: pytest.Subtests
-) -> None:
+def test_each_way_in_leads_to_a_verdict_and_sends_a_form_of_files(visit: Visit, subtests: pytest.Subtests) -> None:
     for kind, path in PATHS.items():
         with subtests.test(kind):
             page = given(visit, kind)
@@ -76,9 +74,7 @@ def test_what_came_is_said_and_columns_are_proposed_which_can_be_changed(visit: 
     expect(chosen(page, "Training rows")).to_have_text(
         re.compile(r"^train.parquet · Parquet · \d\.\d KiB · 120 rows · 4 columns · Remove$")
     )
-    expect(chosen(page, "Released table")).to_have_text(
-        re.compile("^released.csv · CSV · .* · 3 columns · Remove$")
-    )
+    expect(chosen(page, "Released table")).to_have_text(re.compile("^released.csv · CSV · .* · 3 columns · Remove$"))
     left_out = page.get_by_role("group", name="Leave out").get_by_role("checkbox", checked=True)
     assert left_out.evaluate_all("boxes => boxes.map(box => box.value)") == ["id"]
     expect(page.locator("#shell")).to_contain_text("-F leave_out=id")
@@ -247,9 +243,7 @@ def wide(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
-def test_nothing_is_wider_than_a_screen_and_axe_finds_nothing(
-    visit: Visit, subtests: pytest.Subtests
-) -> None:
+def test_nothing_is_wider_than_a_screen_and_axe_finds_nothing(visit: Visit, subtests: pytest.Subtests) -> None:
     for kind in KINDS:
         page = given(visit, kind)
         page.get_by_text("More options").click()

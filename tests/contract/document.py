@@ -81,9 +81,7 @@ class Example:
     def address(self) -> str:
         """Where it is posted, with the options that the document says its example needs."""
         options = self.operation.about["requestBody"].get(OPTIONS, {})
-        query = urlencode(
-            {name: _spelled(value) for name, value in options.items() if self.media_type != JSON}
-        )
+        query = urlencode({name: _spelled(value) for name, value in options.items() if self.media_type != JSON})
         return self.operation.path + (f"?{query}" if query else "")
 
     def __str__(self) -> str:
@@ -99,9 +97,7 @@ def _spelled(value: object) -> str:
 
 def operations() -> list[Operation]:
     return [
-        Operation(path, method, about)
-        for path, item in unfolded()["paths"].items()
-        for method, about in item.items()
+        Operation(path, method, about) for path, item in unfolded()["paths"].items() for method, about in item.items()
     ]
 
 

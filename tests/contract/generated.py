@@ -47,9 +47,7 @@ def with_json(whole: Schema) -> Schema:
 def with_tables(whole: Schema, service: Running) -> Schema:
     """The document as it is for those who post tables, whose columns have the names that ``bodies`` draws."""
     part = copy.deepcopy(whole)
-    part["paths"] = {
-        path: item for path, item in part["paths"].items() if "post" in item and path not in JSON_ALONE
-    }
+    part["paths"] = {path: item for path, item in part["paths"].items() if "post" in item and path not in JSON_ALONE}
     seen: set[str] = set()
     for path, item in part["paths"].items():
         about = item["post"]

@@ -17,9 +17,7 @@ def test_every_kind_of_problem_is_described_with_its_status() -> None:
 
 def test_every_error_of_the_library_has_a_kind_of_its_own_choosing() -> None:
     classes = {
-        thing
-        for thing in vars(errors).values()
-        if isinstance(thing, type) and issubclass(thing, errors.MaceError)
+        thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, errors.MaceError)
     }
 
     assert classes == set(OF_ERROR)

@@ -72,9 +72,7 @@ def test_every_part_of_the_client_can_be_imported(made: Path) -> None:
 
 
 @each_case("name", [each.name for each in OPERATIONS if JSON in each.bodies])
-def test_the_first_example_of_every_operation_comes_back_whole_and_typed(
-    name: str, client: Any, ask_once: Ask
-) -> None:
+def test_the_first_example_of_every_operation_comes_back_whole_and_typed(name: str, client: Any, ask_once: Ask) -> None:
     row = BY_NAME[name]
     body = next(iter(JSON_EXAMPLES[row.name].values())).value
     raw = ask_once(f"/v1/{row.name}", JSON, json.dumps(body).encode()).json()

@@ -18,8 +18,6 @@ print(json.dumps(create_app().openapi()))
 @pytest.mark.slow
 def test_the_description_does_not_hang_on_what_was_imported_before(served: Running) -> None:
     """That of a service, which imports what it needs to listen first, is the same to the order of its fields."""
-    done = subprocess.run(
-        [sys.executable, "-c", PRINTED], capture_output=True, text=True, check=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", PRINTED], capture_output=True, text=True, check=True, timeout=120)
 
     assert done.stdout.strip() == json.dumps(served.ask("/openapi.json").json())

@@ -39,9 +39,7 @@ def test_a_first_answer_imports_no_statistics_and_no_engine_that_draws() -> None
 def test_what_workers_import_before_they_are_forked_needs_no_large_part_of_scipy() -> None:
     code = "import macekit.operations.imported"
 
-    assert (
-        imported_by(code, "scipy.stats", "scipy.optimize", "scipy.signal", "scipy.spatial", "sklearn") == "[]"
-    )
+    assert imported_by(code, "scipy.stats", "scipy.optimize", "scipy.signal", "scipy.spatial", "sklearn") == "[]"
 
 
 def test_the_library_leaves_the_imports_of_others_alone() -> None:
@@ -64,9 +62,7 @@ def test_what_a_gate_does_not_need_is_imported_by_workers_before_they_are_forked
     scores.write_text("score,member\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(400)))
     command = f"['gate', {str(scores)!r}, '--max-advantage', '1']"
     late = ["numpy.ma.core", "scipy.fft._basic"]
-    searches = (
-        "import importlib.metadata\nimportlib.metadata.entry_points = None\n"  # of all that is installed
-    )
+    searches = "import importlib.metadata\nimportlib.metadata.entry_points = None\n"  # of all that is installed
     gate = f"{searches}from app.cli import main\nassert main({command}) == 0"
 
     said = imported_by(gate, *late).splitlines()
@@ -77,8 +73,6 @@ def test_what_a_gate_does_not_need_is_imported_by_workers_before_they_are_forked
 
 @pytest.mark.slow
 def test_what_was_put_off_is_there_when_it_is_used() -> None:
-    code = (
-        "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"
-    )
+    code = "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"
 
     assert imported_by(code, *TOOLS[1:]) == str(list(TOOLS[1:]))

@@ -114,13 +114,10 @@ def test_the_table_in_docs_names_every_operation_with_its_statuses() -> None:
         statuses = re.findall(r"^  (\d{3}):", lines, re.MULTILINE)
         problems = re.search(r"^  problems: (.*)", lines, re.MULTILINE) or usual
         as_job = ["202"] * (
-            "202" not in statuses
-            and re.search(r"^  parameters: .*\bPrefer$", lines, re.MULTILINE) is not None
+            "202" not in statuses and re.search(r"^  parameters: .*\bPrefer$", lines, re.MULTILINE) is not None
         )
         expected = sorted(operation.about["responses"])
-        assert sorted([*statuses, *as_job, *problems[1].replace("none", "").split(", ")]) == expected, (
-            operation.name
-        )
+        assert sorted([*statuses, *as_job, *problems[1].replace("none", "").split(", ")]) == expected, operation.name
 
 
 def test_no_part_of_what_fields_must_be_together_is_lost_in_the_table() -> None:
@@ -235,9 +232,7 @@ def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example
         assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, accept)
         return answer.body
 
-    records = {
-        name: values for name, values in json.loads(ask(JSON))["records"].items() if values is not None
-    }
+    records = {name: values for name, values in json.loads(ask(JSON))["records"].items() if values is not None}
     as_csv = csv.read_csv(io.BytesIO(ask(CSV)))
     as_arrow = pa.ipc.open_stream(ask(ARROW)).read_all()
 

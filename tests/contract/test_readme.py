@@ -39,9 +39,7 @@ def test_the_readmes_code_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.
 def test_every_file_the_readme_names_is_there() -> None:
     root = Path(__file__).parents[2]
 
-    named = set(re.findall(r"\]\(([^)#:]+)\)", README)) | set(
-        re.findall(r"`((?:docs|scripts)/[\w./-]+)`", README)
-    )
+    named = set(re.findall(r"\]\(([^)#:]+)\)", README)) | set(re.findall(r"`((?:docs|scripts)/[\w./-]+)`", README))
 
     assert {name for name in named if not (root / name).exists()} == set()
     assert len(named) > 5

@@ -40,9 +40,7 @@ def test_json_is_taken_and_refused_as_documented_and_the_key_is_asked_for(tmp_pa
     assert not found.text, found.text
     assert found.tested == sum(map(len, part["paths"].values()))
     assert found.asked > 4 * found.tested
-    documented = {
-        each["operationId"] for item in whole["paths"].values() for each in item.values() if each["security"]
-    }
+    documented = {each["operationId"] for item in whole["paths"].values() for each in item.values() if each["security"]}
     assert len(documented) > 30
     assert asking == [documented, documented]
 

@@ -51,9 +51,7 @@ def test_the_base_has_what_it_asks_for_and_no_extra(python: Path, tmp_path: Path
         "print([n for n in ('vl_convert', 'simdjson', 'sklearn', 'fastapi', 'uvicorn', 'app') if u.find_spec(n)])"
     )
 
-    done = subprocess.run(
-        [python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, env={}
-    )
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, env={})
 
     file, extras = done.stdout.splitlines()
     assert "site-packages" in file

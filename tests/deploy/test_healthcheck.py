@@ -50,9 +50,7 @@ def status(**environment: str) -> int:
     ],
     ids=["healthy", "healthy on the port of probes", "not healthy"],
 )
-def test_the_service_of_the_environment_is_asked(
-    answer: int, variables: dict[str, str], exit_status: int
-) -> None:
+def test_the_service_of_the_environment_is_asked(answer: int, variables: dict[str, str], exit_status: int) -> None:
     with service(answer) as port:
         found = status(**{name: value.format(port=port) for name, value in variables.items()})
 

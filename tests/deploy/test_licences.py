@@ -50,9 +50,7 @@ def test_the_complaint_names_who_and_what() -> None:
     assert licences.complaint("thing", ["SSPL-1.0"], ships=True) == (
         "thing: SSPL-1.0, which is not accepted in what we ship"
     )
-    assert licences.complaint("thing", [], ships=False) == (
-        "thing: states no licence, which is not accepted in a tool"
-    )
+    assert licences.complaint("thing", [], ships=False) == ("thing: states no licence, which is not accepted in a tool")
 
 
 def test_an_exception_is_for_one_distribution_and_its_own_licence_only() -> None:
@@ -66,12 +64,8 @@ def test_an_exception_is_for_one_distribution_and_its_own_licence_only() -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["numpy", "asyncpg", "dp-accounting", "opentelemetry-sdk", "swagger-ui-dist"]
-)
-def test_the_check_covers_all_that_ships_extras_and_assets_too(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["numpy", "asyncpg", "dp-accounting", "opentelemetry-sdk", "swagger-ui-dist"])
+def test_the_check_covers_all_that_ships_extras_and_assets_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(licences, "PERMISSIVE", frozenset())
 
     found = checks.accepted_licences()

@@ -39,9 +39,7 @@ def bill() -> dict[str, Any]:
 
 def run(*command: str | Path, folder: Path = ROOT, **variables: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment | variables, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -111,9 +109,7 @@ def test_it_says_what_depends_on_what_down_to_the_last_part(bill: dict[str, Any]
     needs = {names[each["ref"]]: {names[purl] for purl in each["dependsOn"]} for each in bill["dependencies"]}
 
     assert set(needs) == set(purls)
-    assert {"numpy", "scipy", "uvicorn", "scikit-learn", "dp-accounting", "swagger-ui-dist"} <= needs[
-        "macekit"
-    ]
+    assert {"numpy", "scipy", "uvicorn", "scikit-learn", "dp-accounting", "swagger-ui-dist"} <= needs["macekit"]
     assert "starlette" not in needs["macekit"]
     assert {"starlette", "pydantic"} <= needs["fastapi"]
     assert needs["numpy"] == set()

@@ -16,9 +16,7 @@ def test_who_sets_up_the_same_folder_meanwhile_waits_and_says_so(tmp_path: Path)
     code = f"import environment, pathlib; environment.ROOT = pathlib.Path({str(tmp_path)!r})"
     command = [sys.executable, "-c", f"{code}; environment.wait_for_others(); print('alone')"]
 
-    with subprocess.Popen(
-        command, cwd=SCRIPTS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as other:
+    with subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
         assert other.stderr is not None
         said = other.stderr.readline()
         assert other.poll() is None

@@ -11,9 +11,7 @@ def test_a_variable_that_is_no_setting_is_found(monkeypatch):
 
     found = list(settings_named())
 
-    assert found == [
-        f"{file} names MACE_WORKER, which is no setting" for file in container_checks.NAMES_SETTINGS
-    ]
+    assert found == [f"{file} names MACE_WORKER, which is no setting" for file in container_checks.NAMES_SETTINGS]
 
 
 def test_the_docs_describe_every_setting_with_its_default():

@@ -19,11 +19,7 @@ TEXTS = sorted(
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/*.md"),
         *(file for folder in ("app", "estimators", "macekit") for file in ROOT.glob(f"{folder}/**/*.py")),
-        *(
-            file
-            for kind in ("md", "py", "yml", "yaml", "ipynb")
-            for file in ROOT.glob(f"examples/**/*.{kind}")
-        ),
+        *(file for kind in ("md", "py", "yml", "yaml", "ipynb") for file in ROOT.glob(f"examples/**/*.{kind}")),
     }
 )
 LINE = re.compile(
@@ -46,9 +42,7 @@ def metadata(wheel: Path) -> Message:
 
 
 def run(*command: str, folder: Path = ROOT, **variables: str) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -75,9 +69,7 @@ def test_every_extra_that_is_named_is_one_of_the_wheel(metadata: Message) -> Non
     assert {"accounting", "otel"} <= extras <= known
 
 
-def test_every_line_of_installation_installs_this_project(
-    wheel: Path, metadata: Message, tmp_path: Path
-) -> None:
+def test_every_line_of_installation_installs_this_project(wheel: Path, metadata: Message, tmp_path: Path) -> None:
     lines = {match[1] for found in said(LINE).values() for match in found} - OTHERS
 
     assert {line.partition("[")[0] for line in lines} == {metadata["Name"]}

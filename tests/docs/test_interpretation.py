@@ -193,9 +193,7 @@ def statements() -> list[str]:
 @pytest.mark.slow
 def test_every_number_of_the_explanation_is_computed_again() -> None:
     left = " ".join(re.sub(r"^#+ \d\.|^\d\. ", "", line).strip() for line in EXPLAINED.splitlines())
-    left = re.sub(
-        r"\(section \d\)|sections \d to \d|, section \d\)", "", left.replace("(section 2); 0.5", "@")
-    )
+    left = re.sub(r"\(section \d\)|sections \d to \d|, section \d\)", "", left.replace("(section 2); 0.5", "@"))
     left = left.replace("@", "(section 2); 0.5")
 
     for statement in statements():
@@ -210,9 +208,7 @@ def test_what_is_said_of_the_demo_is_so() -> None:
     assert asked("advantage", max_advantage=0.25)["verdict"]["decision"] == "inconclusive"
     assert asked("advantage")["advantage"]["lower"] < 0.2 < asked("advantage")["advantage"]["upper"]
     rare = asked("advantage", prior=0.1)
-    assert math.isclose(
-        rare["mip_eta"], (rare["advantage"]["estimate"] - rare["baseline"]) / 2, abs_tol=1e-12
-    )
+    assert math.isclose(rare["mip_eta"], (rare["advantage"]["estimate"] - rare["baseline"]) / 2, abs_tol=1e-12)
 
 
 def test_groups_share_the_error_and_few_records_are_said_to_be_few() -> None:
@@ -239,9 +235,7 @@ def test_what_stands_in_braces_is_a_path_of_the_answer(path: str) -> None:
 def test_the_paths_named_in_the_text_exist() -> None:
     answer = asked("advantage", max_advantage=0.1)
 
-    for path in re.findall(
-        r"`((?:advantage|guarantee|verdict|roc|provenance|mip|security)[a-z_.]*)`", EXPLAINED
-    ):
+    for path in re.findall(r"`((?:advantage|guarantee|verdict|roc|provenance|mip|security)[a-z_.]*)`", EXPLAINED):
         value = answer["advantage"] if path.startswith("guarantee") else answer
         for part in path.split("."):
             value = value[part]

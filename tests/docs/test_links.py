@@ -44,9 +44,7 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
 
 
 def test_the_glossary_is_in_alphabetical_order() -> None:
-    words = re.findall(
-        r"^\*\*([^*]+)\*\*", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    words = re.findall(r"^\*\*([^*]+)\*\*", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert len(words) > 30
     assert sorted(words, key=str.lower) == words

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
-ADVICE, TABLE = (
-    " ".join(part.split()) if at == 0 else part for at, part in enumerate(PAGE.split("## The table", 1))
-)
+ADVICE, TABLE = (" ".join(part.split()) if at == 0 else part for at, part in enumerate(PAGE.split("## The table", 1)))
 STATISTIC, BIAS, PROMISE, AT_SCORE = range(4)
 
 

@@ -90,9 +90,7 @@ def sentences(page: str) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "promises"), [(SECTION, HOSTILE_CLIENT), (ERRORS_PAGE, ERRORS)], ids=["operations", "errors"]
 )
-def test_every_sentence_names_its_tests_or_says_why_there_is_none(
-    page: str, promises: dict[str, str]
-) -> None:
+def test_every_sentence_names_its_tests_or_says_why_there_is_none(page: str, promises: dict[str, str]) -> None:
     starts = {*promises, *NO_PROMISE}
     matches = {each: [start for start in starts if each.startswith(start)] for each in sentences(page)}
 
@@ -107,9 +105,7 @@ def test_what_promises_nothing_is_in_one_of_the_documents() -> None:
 
 
 def test_every_file_of_tests_that_is_named_is_there_and_has_tests() -> None:
-    named = {
-        stem for promises in (HOSTILE_CLIENT, ERRORS) for stems in promises.values() for stem in stems.split()
-    }
+    named = {stem for promises in (HOSTILE_CLIENT, ERRORS) for stems in promises.values() for stem in stems.split()}
     there = {path.stem.removeprefix("test_") for path, text in TESTS.items() if "\ndef test_" in text}
 
     assert named - there == set()

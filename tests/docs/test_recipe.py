@@ -68,9 +68,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The packages with the pieces of the recipes added, and nothing else."""
     folder = tmp_path_factory.mktemp("recipe")
     for package in ("app", "estimators", "macekit", "tests"):
-        shutil.copytree(
-            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "goldens")
-        )
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "goldens"))
     pieces = dict(STEP.findall(PAGE))
     for name, (line, piece) in ENTRIES.items():
         source = (folder / name).read_text(encoding="utf-8")

@@ -67,9 +67,7 @@ class Entry:
     def rows(self, name: str) -> dict[str, str]:
         """The lines of a section by the names before the colon, each by itself."""
         lines = re.findall(r"^(\S.*?): ((?:.*)(?:\n[ ]+.*)*)", self.section(name), re.MULTILINE)
-        return {
-            name.strip(" *"): " ".join(text.split()) for names, text in lines for name in names.split(",")
-        }
+        return {name.strip(" *"): " ".join(text.split()) for names, text in lines for name in names.split(",")}
 
     @property
     def explanations(self) -> dict[str, str]:
@@ -161,9 +159,7 @@ def test_every_public_name_has_a_sentence() -> None:
 
 def test_every_public_name_at_the_door_and_whatever_says_what_comes_of_arguments_has_an_example() -> None:
     whole = [
-        each
-        for each in owners()
-        if each.section("Args") and (isinstance(each.item, type) or each.section("Returns"))
+        each for each in owners() if each.section("Args") and (isinstance(each.item, type) or each.section("Returns"))
     ]
     wanted = [*at_the_door(), *whole]
 
@@ -177,10 +173,7 @@ def test_every_argument_is_explained_and_nothing_else() -> None:
     explained = [each for each in entries() if each.name in full or each.name.rpartition(".")[0] in full]
 
     missing = [
-        f"{each.name}: {name}"
-        for each in explained
-        for name in each.parameters
-        if name not in each.explanations
+        f"{each.name}: {name}" for each in explained for name in each.parameters if name not in each.explanations
     ]
     unknown = [
         f"{each.name}: {name}"
@@ -216,9 +209,7 @@ def examples() -> dict[str, str]:
     for path, source in SOURCES.items():
         for above, below in pairwise(ast.parse(source).body):
             if isinstance(above, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
-                texts[inspect.cleandoc(ast.literal_eval(below.value))] = (
-                    f"{path.relative_to(ROOT)}:{below.lineno}"
-                )
+                texts[inspect.cleandoc(ast.literal_eval(below.value))] = f"{path.relative_to(ROOT)}:{below.lineno}"
     return {text: name for text, name in texts.items() if ">>>" in text}
 
 

@@ -20,9 +20,7 @@ PARTS, WRITTEN = PAGE.split("## Forms")
 @cache
 def answer() -> dict[str, Any]:
     query = (("group", "group"), ("max_advantage", "0.1"))
-    found: dict[str, Any] = json.loads(
-        bytes(perform(Call("report", CSV, query=query), Body.of(example_table())).body)
-    )
+    found: dict[str, Any] = json.loads(bytes(perform(Call("report", CSV, query=query), Body.of(example_table())).body))
     return found
 
 
@@ -35,9 +33,7 @@ def test_the_headings_are_those_of_a_report() -> None:
 
 
 def test_the_charts_are_those_of_a_report() -> None:
-    named = re.findall(
-        r"`([a-z-]+)`", "".join(row.rsplit("|", 2)[1] for row in PARTS.splitlines() if "|" in row)
-    )
+    named = re.findall(r"`([a-z-]+)`", "".join(row.rsplit("|", 2)[1] for row in PARTS.splitlines() if "|" in row))
 
     assert sorted(named) == sorted(figure.name for figure in figures("report", answer()))
 

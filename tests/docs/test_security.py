@@ -23,9 +23,7 @@ NAME = re.compile(r"`([^`]+)`")
 @cache
 def functions_of(file: str) -> frozenset[str]:
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return frozenset(
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def citations(cell: str) -> list[tuple[str, str]]:
@@ -74,6 +72,4 @@ def test_every_step_of_the_checks_that_is_named_is_one() -> None:
 def test_what_is_stopped_is_shown_by_a_test_or_a_check_unless_nothing_of_ours_stops_it() -> None:
     unshown = [(could, stops) for could, stops, tests, _ in THREATS if not NAME.search(tests)]
 
-    assert [
-        stops for _, stops in unshown if not stops.startswith("nothing") and "(uvicorn)" not in stops
-    ] == []
+    assert [stops for _, stops in unshown if not stops.startswith("nothing") and "(uvicorn)" not in stops] == []

@@ -67,9 +67,7 @@ def test_what_operations_md_spells_out_is_that_number() -> None:
 
 
 def test_an_answer_repeats_the_columns_that_were_named_and_a_report_of_it_too() -> None:
-    assert "repeats the columns that `--score`, `--member`, `--group`, `--unit` and `--cluster`" in page(
-        "report.md"
-    )
+    assert "repeats the columns that `--score`, `--member`, `--group`, `--unit` and `--cluster`" in page("report.md")
     table = example_table().replace(b"score,member,group", b"margin,seen,age", 1)
     first, *rows = table.splitlines()
     table = b"\n".join([first + b",who", *(row + b",p%d" % (at // 2) for at, row in enumerate(rows)), b""])
@@ -93,9 +91,7 @@ def test_every_place_that_the_recipes_of_architecture_md_name_is_there() -> None
         place
         for place in places
         if not any(
-            (root / place).exists()
-            or (root / f"{place}.py").exists()
-            or (root / place).with_suffix(".py").exists()
+            (root / place).exists() or (root / f"{place}.py").exists() or (root / place).with_suffix(".py").exists()
             for root in roots
         )
     }

@@ -27,11 +27,7 @@ QUOTED = (
 PROSE = sorted(
     [
         ROOT / "README.md",
-        *(
-            file
-            for kind in ("docs/**/*.md", "examples/**/*.md", "examples/**/*.ipynb")
-            for file in ROOT.glob(kind)
-        ),
+        *(file for kind in ("docs/**/*.md", "examples/**/*.md", "examples/**/*.ipynb") for file in ROOT.glob(kind)),
     ]
 )
 PAGES = sorted(file for file in ROOT.glob("app/pages/own/**/*") if file.suffix in {".html", ".js", ".css"})
@@ -99,6 +95,4 @@ def test_a_model_card_gives_no_verdict() -> None:
 
 def test_a_verdict_would_be_found() -> None:
     assert verdicts("The model is GDPR-compliant, anonymous and safe.")
-    assert not verdicts(
-        f"The Board writes {QUOTED[0]}, both must be insignificant; `advantage` says nothing of it."
-    )
+    assert not verdicts(f"The Board writes {QUOTED[0]}, both must be insignificant; `advantage` says nothing of it.")

@@ -163,9 +163,7 @@ def test_e22_no_query_by_itself_gives_away_more_than_all_of_them_together(prior)
 
 def test_e22_the_maximum_over_queries_can_miss_a_leak_altogether() -> None:
     members, nonmembers = np.array([[35, 15], [15, 35]]), np.full((2, 2), 25)  # signs agree more often
-    marginals = [
-        discrete_advantage(Counts.of(members.sum(axis=k), nonmembers.sum(axis=k)), 0.5).value for k in (0, 1)
-    ]
+    marginals = [discrete_advantage(Counts.of(members.sum(axis=k), nonmembers.sum(axis=k)), 0.5).value for k in (0, 1)]
 
     assert marginals == pytest.approx([0.0, 0.0], abs=1e-12)
     assert discrete_advantage(Counts.of(members.ravel(), nonmembers.ravel()), 0.5).value == pytest.approx(0.2)

@@ -61,6 +61,4 @@ def table_rows(text: str) -> list[list[str]]:
 
 def bare_environment() -> dict[str, str]:
     """The environment without settings, or a pipeline that the tests may themselves run in."""
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_", "CI"))
-    }
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_", "CI"))}

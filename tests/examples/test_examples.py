@@ -30,9 +30,7 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     printed = ran("sklearn_model.py").out
 
     assert printed.startswith("✕ FAIL\n\nRiskiest query, at least")
-    assert (
-        "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
-    )
+    assert "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
     assert "\nFail: " in printed
     of_leaves, neighbour = printed.splitlines()[-5:-3], printed.splitlines()[-2]
     assert [line.split()[0] for line in of_leaves] == ["2", "20"]
@@ -127,9 +125,7 @@ def test_the_halves_of_the_page_are_all_counted() -> None:
 def sentence(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What the records of the engines' examples say, counted from files."""
     write = runpy.run_path(str(EXAMPLES / "engines" / "records.py"))["write"]
-    counts = macekit.counts(write(tmp_path_factory.mktemp("records")), score="loss", member="is_train")[
-        "counts"
-    ]
+    counts = macekit.counts(write(tmp_path_factory.mktemp("records")), score="loss", member="is_train")["counts"]
     return macekit.estimate(counts=counts).sentence
 
 
@@ -142,9 +138,7 @@ def test_an_engine_answers_what_one_file_does(engine: str, last: str, sentence: 
     assert last in printed.splitlines()[-1]
 
 
-def test_ray_s_function_makes_parts_that_merge_to_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_s_function_makes_parts_that_merge_to_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray itself is no dependency of the tests: its batches are Arrow tables."""
     monkeypatch.syspath_prepend(str(EXAMPLES / "engines"))
     example = runpy.run_path(str(EXAMPLES / "engines" / "with_ray.py"), run_name="read")

@@ -87,9 +87,7 @@ def test_the_github_workflow_lets_nothing_pass_but_a_pass(folder: Path) -> None:
 
     assert done.status == 3
     assert "continue-on-error" not in gate
-    assert [
-        step["uses"] for step in job["steps"] if "uses" in step and not re.search(r"@v\d+$", step["uses"])
-    ] == []
+    assert [step["uses"] for step in job["steps"] if "uses" in step and not re.search(r"@v\d+$", step["uses"])] == []
 
 
 @pytest.mark.slow
@@ -246,9 +244,7 @@ def test_the_tasks_of_the_argo_workflow_name_templates_and_artifacts_that_are_th
 
 
 @pytest.mark.slow
-def test_the_task_of_the_airflow_dag_runs_without_airflow(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_task_of_the_airflow_dag_runs_without_airflow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(EXAMPLES / "airflow", folder / "dags")
     monkeypatch.syspath_prepend(folder / "dags")
     from membership_check import check  # type: ignore[import-not-found]
@@ -273,11 +269,7 @@ def test_the_airflow_dag_is_python_and_calls_that_task() -> None:
 
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert modules == {"airflow.sdk", "membership_check"}
-    calls = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check"
-    ]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check"]
     assert len(calls[0].args) == 3
 
 
@@ -333,9 +325,7 @@ def test_a_card_without_a_section_gets_one_at_its_end(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_training_run_logs_what_its_own_losses_give_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_run_logs_what_its_own_losses_give_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")

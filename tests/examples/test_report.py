@@ -24,9 +24,7 @@ def command() -> ModuleType:
 
 def numbers(value: Any) -> list[Any]:
     if isinstance(value, dict | list):
-        return [
-            part for each in (value.values() if isinstance(value, dict) else value) for part in numbers(each)
-        ]
+        return [part for each in (value.values() if isinstance(value, dict) else value) for part in numbers(each)]
     return [value]
 
 

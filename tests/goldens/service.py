@@ -116,6 +116,4 @@ def _text(form: str, body: bytes) -> str:
     if form == PNG:
         return "{} x {} pixels".format(*struct.unpack(">II", body[16:24]))
     text = steady(body.decode())
-    return (
-        json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" if form in (JSON, BRIEF) else text
-    )
+    return json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" if form in (JSON, BRIEF) else text

@@ -30,9 +30,7 @@ WORDS = (".xml", ".txt")
 
 def lines() -> dict[str, list[str]]:
     """What is typed, by the name of the transcript; all of one in one folder, in this order."""
-    typed = {
-        f"{row.command.replace(' ', '-')}": [f"{row.command} {each}" for each in USUAL] for row in OPERATIONS
-    }
+    typed = {f"{row.command.replace(' ', '-')}": [f"{row.command} {each}" for each in USUAL] for row in OPERATIONS}
     typed.pop("", None)
     for path in sorted(KEPT.glob("*.txt")):
         typed[path.stem] = re.findall(r"^\$ mace ?(.*)$", path.read_text("utf-8"), re.MULTILINE)
@@ -56,9 +54,7 @@ def _run(line: str, folder: Path) -> tuple[str, str]:
     done = type_line(line)
     printed, complaints = (_text(each, folder, line) for each in (done.out, done.err))
     written = {
-        name: _text(data.decode(), folder, line)
-        for name, data in _files(folder).items()
-        if before.get(name) != data
+        name: _text(data.decode(), folder, line) for name, data in _files(folder).items() if before.get(name) != data
     }
     of_programs = re.search(r"--(help|json)\b", line)
     shown = f"[printed: {digest(printed)}]\n" if printed and of_programs else printed

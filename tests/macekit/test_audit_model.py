@@ -66,9 +66,7 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     seen: list[str] = []
 
     without = macekit.audit_model(model, *sides, max_advantage=0.1)
-    beside = macekit.audit_model(
-        model, *sides, max_advantage=0.1, shadows=8, check_sides=False, progress=seen.append
-    )
+    beside = macekit.audit_model(model, *sides, max_advantage=0.1, shadows=8, check_sides=False, progress=seen.append)
 
     assert without.decision is beside.decision is Decision.FAIL
     assert without.fit.members == 1.0
@@ -80,10 +78,7 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
         "1 of 2 sides asked: X_train",
         "2 of 2 sides asked: X_test",
         *(f"{done} of 8 shadows trained" for done in range(1, 9)),
-        *(
-            f"{place} of {len(beside.scores)} queries asked: {name}"
-            for place, name in enumerate(beside.scores, 1)
-        ),
+        *(f"{place} of {len(beside.scores)} queries asked: {name}" for place, name in enumerate(beside.scores, 1)),
     ]
 
 
@@ -375,9 +370,7 @@ def test_labels_may_be_text_and_groups_one_array_or_two() -> None:
     group = np.array(["x", "y"] * 50)
     model = tree((a, ya, b, yb))
 
-    audits = [
-        macekit.audit_model(model, a, ya, b, yb, groups=each) for each in (np.tile(group, 2), (group, group))
-    ]
+    audits = [macekit.audit_model(model, a, ya, b, yb, groups=each) for each in (np.tile(group, 2), (group, group))]
 
     assert [row.label for row in audits[0].by_group] == ["x", "y"]
     assert audits[0].by_group == audits[1].by_group
@@ -429,9 +422,7 @@ audit = macekit.audit_model(lambda X: 1 / (1 + np.exp(-X[:, 0])), *sides, max_ad
 assert not {"sklearn", "torch", "pandas"} & set(sys.modules), "later"
 print(audit.decision.value)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in {"pass", "inconclusive"}

@@ -52,9 +52,7 @@ def test_any_other_question_is_refused(more: dict[str, Any], words: str, declare
 
     assert reply.problem in ("bad-option", "useless-option"), bytes(reply.body)[:200]
     assert words in content(reply)["detail"]
-    assert gate(**LIMITS, nonmembers=SCORES["nonmembers"][1:], declaration=declared).status == 200, (
-        "not declared"
-    )
+    assert gate(**LIMITS, nonmembers=SCORES["nonmembers"][1:], declaration=declared).status == 200, "not declared"
 
 
 @each_case("change", [

@@ -148,9 +148,7 @@ def test_the_gate_s_verdict_is_in_the_run(client, score, limit, decision, member
     gate = macekit.gate(TABLE, score=score, member="trained_on", max_advantage=limit)
     assert data.tags["membership.verdict"] == gate.decision == decision
     assert data.metrics["membership/limits.advantage/maximum"] == limit
-    assert result.metrics == {
-        name: value for name, value in data.metrics.items() if name.startswith("membership/")
-    }
+    assert result.metrics == {name: value for name, value in data.metrics.items() if name.startswith("membership/")}
     assert result.metrics["membership/limits.advantage/upper"] == gate.limits[0]["upper"]
     assert result.artifacts["membership/answer"].content["decision"] == decision
 

@@ -82,9 +82,7 @@ def test_further_limits_stand_size_by_size_in_the_answer_and_its_report() -> Non
     reports = [each.to_markdown() for each in (answer, alone)]
 
     assert answer.sentence == plain.sentence
-    assert [
-        [(each.name, each.decision, each.lower, each.upper) for each in step.limits] for step in answer.steps
-    ] == [
+    assert [[(each.name, each.decision, each.lower, each.upper) for each in step.limits] for step in answer.steps] == [
         [(each.name, each.decision.value, each.estimate.lower, each.estimate.upper) for each in step]
         for step in plain.limits
     ]

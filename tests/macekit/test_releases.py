@@ -24,9 +24,7 @@ NESTED: dict[str, Any] = {
     "model": {"loss": Scores.of(*PAIRS["model/loss"]), "entropy": Scores.of(*PAIRS["model/entropy"])},
     "table": Scores.of(*PAIRS["table"]),
 }
-EPOCHS = {
-    f"epoch_{k}": (MEMBERS + k / 50, NONMEMBERS) for k in (20, 5, 1)
-}  # a limit is kept from the last one on
+EPOCHS = {f"epoch_{k}": (MEMBERS + k / 50, NONMEMBERS) for k in (20, 5, 1)}  # a limit is kept from the last one on
 LIMIT = 0.1
 EMPTY: dict[str, Any] = {}
 PAIR = MEMBERS, NONMEMBERS

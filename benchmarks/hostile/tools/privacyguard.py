@@ -18,9 +18,7 @@ RESAMPLES = 1000
 
 def ask(question: Question) -> Statement:
     if not question.is_number or question.prior != 0.5 or len(question.members) > 20_000:
-        raise NotAsked(
-            "one number a record, a prior of 1/2, at most 20,000 records a side (a thousand resamples)"
-        )
+        raise NotAsked("one number a record, a prior of 1/2, at most 20,000 records a side (a thousand resamples)")
     rng = np.random.default_rng(0)
     members, nonmembers = question.members, question.nonmembers
     size = min(len(members), len(nonmembers))
@@ -35,9 +33,7 @@ def ask(question: Question) -> Statement:
     )
     lower, upper = gains[int(0.025 * RESAMPLES) - 1], gains[int(0.975 * RESAMPLES)]
     epsilon = _epsilon(members, nonmembers)
-    return Statement(
-        float(gains.mean()), float(lower), float(upper), Covers.MEMBERS_ABOVE, epsilon, bool(lower > 0.0)
-    )
+    return Statement(float(gains.mean()), float(lower), float(upper), Covers.MEMBERS_ABOVE, epsilon, bool(lower > 0.0))
 
 
 def _gain(members: Column, nonmembers: Column) -> float:

@@ -27,9 +27,7 @@ def ask(question: Question) -> Statement:
     return Statement(float(np.abs(tp / n - fp / m).max()), None, None, None, max(0.0, epsilon), epsilon > 0.0)
 
 
-def bailey(
-    hits: Integers, others: Integers, n: int, m: int
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def bailey(hits: Integers, others: Integers, n: int, m: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Lower limit of the ratio of hits / n to others / m: no others count as half of one, all records as half fewer."""
     z = float(norm.isf(0.05))
     y1, y2 = np.where(hits == n, n - 0.5, hits), np.where(others == m, m - 0.5, np.maximum(others, 0.5))

@@ -165,9 +165,7 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool
     sums = values.sum(axis=1) if values.ndim == 2 and values.shape[1] > 1 and len(values) else np.zeros(1)
     hundred, one = abs(sums - 100.0) < 1.0, abs(sums - 1.0) < 0.01
     if least >= 0.0 and bool((hundred | one).all()):
-        message = (
-            "outputs: every row is of numbers from 0 to 1 that sum to 1; say that they are probabilities"
-        )
+        message = "outputs: every row is of numbers from 0 to 1 that sum to 1; say that they are probabilities"
         if hundred.any():
             message = "outputs: rows sum to 100, as percentages do; divide by 100, and they are probabilities"
     elif least >= 0.0 and most <= 1.0 and not said:
@@ -211,14 +209,10 @@ class Side:
     def signals(self, floor: float) -> Floats:
         """What shadows are compared by."""
         with _of_side(self.name):
-            return shadow_signals(
-                self.answers, self.labels, outputs=self.outputs, classes=self.classes, floor=floor
-            )
+            return shadow_signals(self.answers, self.labels, outputs=self.outputs, classes=self.classes, floor=floor)
 
 
-def side_of(
-    name: str, answers: ArrayLike, labels: ArrayLike, outputs: Outputs, classes: ArrayLike | None
-) -> Side:
+def side_of(name: str, answers: ArrayLike, labels: ArrayLike, outputs: Outputs, classes: ArrayLike | None) -> Side:
     """One side, checked: as many labels as answers, all finite, each label a class; and where the model is right."""
     with _of_side(name):
         if outputs == "labels":
@@ -249,9 +243,7 @@ def _of_side(name: str) -> Iterator[None]:
 
 
 def _with_labels(function: Callable[..., Floats]) -> Callable[[Side], Floats]:
-    return lambda side: function(
-        side.answers, side.labels, classes=side.classes, logits=side.outputs == "logits"
-    )
+    return lambda side: function(side.answers, side.labels, classes=side.classes, logits=side.outputs == "logits")
 
 
 _FORMULAS: dict[str, Callable[[Side], Floats]] = {
@@ -292,9 +284,7 @@ def ask_queries(
             _require_applicable(name, (*own, *beside), reasons)
     scores = {}
     for place, name in enumerate(names, 1):
-        pair = (
-            np.split(beside[name], [len(sides[0].labels)]) if name in beside else [s.ask(name) for s in sides]
-        )
+        pair = np.split(beside[name], [len(sides[0].labels)]) if name in beside else [s.ask(name) for s in sides]
         scores[name] = Scores.of(pair[0], pair[1], ScoreKind.CONTINUOUS)
         if progress is not None:
             progress(place, len(names), f"queries asked: {name}")
@@ -430,8 +420,7 @@ def shadow_scores(
         if scale == "log":
             own, theirs = target, signals
             target, signals = (
-                each - np.log(np.maximum(-np.expm1(np.minimum(each, 0.0)), models.FLOOR))
-                for each in (own, theirs)
+                each - np.log(np.maximum(-np.expm1(np.minimum(each, 0.0)), models.FLOOR)) for each in (own, theirs)
             )
         else:  # log p from log(p / (1 - p))
             own, theirs = (0.0 - np.logaddexp(0.0, -each) for each in (target, signals))

@@ -16,11 +16,7 @@ from estimators.audits.queries.text import CATALOGUE as TEXT
 from estimators.audits.queries.white_box import CATALOGUE as WHITE_BOX
 
 CATALOGUE: dict[str, Query] = by_name(
-    [
-        query
-        for part in (SYNTHETIC, MODELS, WHITE_BOX, DISCRIMINATORS, SHADOWS, TEXT)
-        for query in part.values()
-    ]
+    [query for part in (SYNTHETIC, MODELS, WHITE_BOX, DISCRIMINATORS, SHADOWS, TEXT) for query in part.values()]
 )
 """Every query by name."""
 

@@ -54,9 +54,7 @@ class MixedColumn:
         """Whether all values are one, or all are missing."""
         return int(self.codes.min()) == int(self.codes.max())
 
-    def points(
-        self, sides: Sequence[slice], levels: int = LEVELS, shared: int = SHARED_LEVELS
-    ) -> list[Floats]:
+    def points(self, sides: Sequence[slice], levels: int = LEVELS, shared: int = SHARED_LEVELS) -> list[Floats]:
         """The column as coordinates.
 
         Args:
@@ -97,9 +95,7 @@ class MixedColumn:
             codes[cut] = _codes(rewrite, self.missing)
         return " and ".join(words), codes
 
-    def _apart(
-        self, values: Floats, sides: Sequence[slice], released: slice | None
-    ) -> list[NDArray[np.bool_]]:
+    def _apart(self, values: Floats, sides: Sequence[slice], released: slice | None) -> list[NDArray[np.bool_]]:
         """Which rows have a number that may have to be rounded, one that it is rounded to, and one beside these."""
         ones, others = (self._rows_of(side) for side in sides)
         if released is not None:
@@ -159,9 +155,7 @@ class MixedColumn:
         return [np.where(axis == each, half, 0.0) for each in range(int(axis.max()) + 1)]
 
 
-def join_values(
-    name: str, parts: Sequence[Values], as_category: bool, cautions: list[Caution]
-) -> MixedColumn:
+def join_values(name: str, parts: Sequence[Values], as_category: bool, cautions: list[Caution]) -> MixedColumn:
     """One column of all tables as one type."""
     kinds = {part.kind for part in parts} - {"missing"}
     missing = np.concatenate([part.missing for part in parts])

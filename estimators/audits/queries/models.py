@@ -243,8 +243,7 @@ def correctness(predictions: ArrayLike, labels: ArrayLike) -> Floats:
     if (answers.dtype.kind in "US") != (right.dtype.kind in "US"):
         raise InputError.about(
             "predictions",
-            "text on one side only; predictions and labels must be of one type "
-            "(model.predict, not predict_proba)",
+            "text on one side only; predictions and labels must be of one type (model.predict, not predict_proba)",
         )
     return np.asarray(answers == right, dtype=np.float64)
 
@@ -328,9 +327,7 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
     if names is not None:
         if len(np.unique(names)) != len(names):
             raise InputError.about("classes", "a label occurs twice, need each once")
-        return query.places_among(
-            labels, names, "classes; give classes in the order of the columns (model.classes_)"
-        )
+        return query.places_among(labels, names, "classes; give classes in the order of the columns (model.classes_)")
     if labels.dtype.kind in "US":
         message = "text needs classes, the labels in the order of the columns (scikit-learn: model.classes_)"
         raise InputError.about("labels", message)

@@ -171,9 +171,7 @@ def _search(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         return _judge(points, base, k, metric, name, _faiss(base, k, metric))
     if name == "scan":
         return _judge(points, base, k, metric, name, _scan(base, k, metric, exact))
-    order = _built(
-        points
-    ).indices  # near records after each other find what they need in the processor's cache
+    order = _built(points).indices  # near records after each other find what they need in the processor's cache
     ask = _tree(tree or _built(base), base, k, metric, exact)
     answer = _judge(points[order], base, k, metric, name, ask)
     back = np.argsort(order)
@@ -201,9 +199,7 @@ def _judge(
     return Neighbours(distances, rows, name)
 
 
-def _sorted(
-    points: Floats, base: Floats, candidates: Integers, k: int, metric: str
-) -> tuple[Floats, Integers]:
+def _sorted(points: Floats, base: Floats, candidates: Integers, k: int, metric: str) -> tuple[Floats, Integers]:
     """The k nearest of each record's candidates."""
     far = np.empty(candidates.shape)
     step = max(1, FLOATS // (candidates.shape[1] * max(1, base.shape[1])))
@@ -336,9 +332,7 @@ def _scan(base: Floats, k: int, metric: str, exact: bool) -> Callable[[Floats], 
     centre = np.zeros(base.shape[1]) if exact else base.mean(axis=0)
     shifted = base if exact else base - centre
     kind = "manhattan" if metric == "l1" else "sqeuclidean"
-    finder = import_module("sklearn.neighbors").NearestNeighbors(
-        n_neighbors=count, algorithm="brute", metric=kind
-    )
+    finder = import_module("sklearn.neighbors").NearestNeighbors(n_neighbors=count, algorithm="brute", metric=kind)
     with one_thread("sklearn"):
         finder.fit(shifted)
     error = 0.0 if exact else 4.0 * (base.shape[1] + 8) * np.finfo(np.float64).eps

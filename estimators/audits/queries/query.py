@@ -59,9 +59,7 @@ def by_name(queries: Sequence[Query]) -> dict[str, Query]:
     return catalogue
 
 
-def choose(
-    catalogue: Mapping[str, Query], names: Sequence[str] | None, available: Sequence[str]
-) -> list[str]:
+def choose(catalogue: Mapping[str, Query], names: Sequence[str] | None, available: Sequence[str]) -> list[str]:
     """Names of the queries to ask: those of ``names``, or every one whose needs are met.
 
     Args:
@@ -92,9 +90,7 @@ PLACES = {1: "one number a record", 2: "one row of numbers a record"}
 def plain_array(values: object, name: str) -> NDArray[np.generic]:
     """Anything array-like as an array of a plain type; text and numbers stay what they are."""
     if isinstance(values, np.ma.MaskedArray):
-        refuse_first(
-            np.ma.getmaskarray(values), errors.InputError, name, "is masked; fill it, or leave it out"
-        )
+        refuse_first(np.ma.getmaskarray(values), errors.InputError, name, "is masked; fill it, or leave it out")
     try:
         array = np.asarray(values)
     except ValueError:

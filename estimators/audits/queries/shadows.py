@@ -267,9 +267,7 @@ def rmia(
     share = errors.require_from_zero_to_one("a", a)
     ratio = errors.require_positive("gamma", gamma)
     outside = _average(table, ~member, "out")
-    whole = (
-        np.logaddexp(outside, _average(table, member, "in")) - np.log(2) if online else _mixed(outside, share)
-    )
+    whole = np.logaddexp(outside, _average(table, member, "in")) - np.log(2) if online else _mixed(outside, share)
     scores = own - whole
     if (population is None) != (population_signals is None):
         name = "population" if population is None else "population_signals"
@@ -399,9 +397,7 @@ def quantile_regression(
     return own - _learned_quantile(theirs, answers, rows, options, errors.require_count("seed", seed, 0))
 
 
-def _learned_quantile(
-    theirs: Floats, answers: Floats, rows: Floats, options: dict[str, Any], seed: int
-) -> Floats:
+def _learned_quantile(theirs: Floats, answers: Floats, rows: Floats, options: dict[str, Any], seed: int) -> Floats:
     """A quantile of the signal for each row, by trees that are grown on one thread."""
     try:
         from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 - an extra
@@ -417,9 +413,7 @@ def _learned_quantile(
         return np.asarray(model.fit(theirs, answers).predict(rows), dtype=np.float64)
 
 
-def _shadows(
-    target: ArrayLike, signals: ArrayLike, membership: ArrayLike | None
-) -> tuple[Floats, Floats, Booleans]:
+def _shadows(target: ArrayLike, signals: ArrayLike, membership: ArrayLike | None) -> tuple[Floats, Floats, Booleans]:
     """The three arrays, checked against each other."""
     own, table = numbers(target, "target"), numbers(signals, "signals", (2,), models=True)
     _require_shape(table.shape, "signals", (None, len(own)))

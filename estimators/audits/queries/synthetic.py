@@ -195,9 +195,7 @@ def synthetic_scores(
     """
     if metric == "l2" and any(column.kind == "category" for column in tables.columns):
         raise OptionError.about("metric", "l2 is for numbers, and the tables have categories; take l1")
-    release = Release(
-        tables.synthetic, tables.reference, metric, k, radius, near, scaled=bool(tables.columns)
-    )
+    release = Release(tables.synthetic, tables.reference, metric, k, radius, near, scaled=bool(tables.columns))
     return SyntheticScores(release.scores(tables.members, names), release.scores(tables.nonmembers, names))
 
 
@@ -307,9 +305,7 @@ class _Surroundings:
     @cached_property
     def people(self) -> Neighbours:
         """Their nearest reference rows."""
-        return self.release.search(
-            self.records.points, self.release.people.points, KERNELS, self.release.metric
-        )
+        return self.release.search(self.records.points, self.release.people.points, KERNELS, self.release.metric)
 
 
 def closeness(distances: Floats, k: int = 1) -> Floats:
@@ -427,9 +423,7 @@ def _rare(around: _Surroundings, combined: Sequence[tuple[int, ...]]) -> Floats:
     for columns in combined:
         own, released, people = _keys(tables, columns)
         in_released, among_people = _counts(own, released), _counts(own, people)
-        more = np.log((in_released + 0.5) / (len(released) + 1.0)) - np.log(
-            (among_people + 0.5) / (len(people) + 1.0)
-        )
+        more = np.log((in_released + 0.5) / (len(released) + 1.0)) - np.log((among_people + 0.5) / (len(people) + 1.0))
         counts = (in_released > 0) & (among_people <= most)
         total += np.where(counts, np.maximum(more, 0.0), 0.0)
     return total

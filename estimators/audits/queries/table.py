@@ -256,9 +256,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
             message = f"{name} has {each.shape[1]} columns and synthetic {points[2].shape[1]}: need as many"
             raise DimensionMismatch(message, field=name)
     every = np.concatenate(points)
-    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(
-        np.int64
-    )
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(np.int64)
     rows = Rows(every, codes, _records(codes), codes[:, :0])
     return _encoding(rows, [len(each) for each in points], [], [], {Cut.NEAREST: codes})
 
@@ -327,9 +325,7 @@ def _encoded(
 
 def _odd_about(column: MixedColumn, parts: Sequence[Values], sizes: Sequence[int]) -> Iterator[str]:
     """What speaks for a column that is not read as it is meant, though it may be used."""
-    texts = [
-        str(text) for part in parts if part.kind == "text" for text in part.values[~part.missing][:LOOKS]
-    ]
+    texts = [str(text) for part in parts if part.kind == "text" for text in part.values[~part.missing][:LOOKS]]
     if column.kind == "category" and texts and 2 * sum(map(spells_number, texts)) >= len(texts):
         yield "spelled_numbers"
     if len(sizes) < 3 or column.kind != "number":
@@ -436,9 +432,7 @@ def _sizes(tables: Mapping[str, Table]) -> list[int]:
 def _size(table: str, columns: Any) -> int:
     if not hasattr(columns, "items"):
         raise InputError.about(table, f"got {type(columns).__name__}, need columns by name")
-    sizes = {
-        str(name): len(np.atleast_1d(np.asarray(column, dtype=object))) for name, column in columns.items()
-    }
+    sizes = {str(name): len(np.atleast_1d(np.asarray(column, dtype=object))) for name, column in columns.items()}
     if not sizes:
         raise InputError.about(table, "there are no columns")
     if len(set(sizes.values())) > 1:
@@ -467,9 +461,7 @@ def _names(
     shared = [name for name in every if all(name in table for table in tables.values())]
     absent = [name for name in every if name not in shared and name not in leave_out]
     if not shared:
-        joined = [
-            table for table, columns in tables.items() if len(columns) == 1 < max(map(len, tables.values()))
-        ]
+        joined = [table for table, columns in tables.items() if len(columns) == 1 < max(map(len, tables.values()))]
         raise InputError(
             "the tables have no column in common; need the same names in all: "
             + "; ".join(f"{table} has {_list(list(columns))}" for table, columns in tables.items())
@@ -537,9 +529,7 @@ def _most_equal(ways: Iterable[Integers], sides: Sequence[slice], released: slic
     every = [_records(codes) for codes in ways]
     if len(every) == 1:
         return every[0]
-    return max(
-        every, key=lambda records: sum(np.isin(records[side], records[released]).sum() for side in sides)
-    )
+    return max(every, key=lambda records: sum(np.isin(records[side], records[released]).sum() for side in sides))
 
 
 def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
@@ -556,9 +546,7 @@ def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
     if _beyond_chance(within, across):
         repeated = [len(side) - len(np.unique(side.records)) for side in (members, nonmembers)]
         counts = " and ".join(
-            f"{count} of the {name}"
-            for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True)
-            if count
+            f"{count} of the {name}" for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True) if count
         )
         message = (
             f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "

@@ -278,9 +278,7 @@ def reference_ratio(
     the ratio is 1. Cost and ties are those of ``reference_difference``.
     """
     own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
-    return np.asarray(
-        0.0 - np.maximum(-own.means(), 1e-12) / np.maximum(-theirs.means(), 1e-12), dtype=np.float64
-    )
+    return np.asarray(0.0 - np.maximum(-own.means(), 1e-12) / np.maximum(-theirs.means(), 1e-12), dtype=np.float64)
 
 
 def aggregate(
@@ -433,9 +431,7 @@ def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
         raise errors.InputError.about("texts", "got a single text, need one for each record")
     for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):
-            raise errors.InputError.about(
-                "texts", f"record {index} is {type(text).__name__}, need text", index
-            )
+            raise errors.InputError.about("texts", f"record {index} is {type(text).__name__}, need text", index)
     return [text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts]
 
 

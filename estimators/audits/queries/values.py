@@ -106,13 +106,9 @@ def _objects(table: str, name: str, array: NDArray[Any]) -> Values:
         _floats(table, name, np.array([_as_float(item) for item in exact.tolist()]))  # refuses infinities
         return Values("number", exact, missing)
     if kinds == {"date"}:
-        moments = np.array(
-            [0 if absent else _moment(item) for item, absent in zip(items, missing, strict=True)]
-        )
+        moments = np.array([0 if absent else _moment(item) for item, absent in zip(items, missing, strict=True)])
         return Values("date", moments.astype(np.int64), missing)
-    texts = np.array(
-        ["" if absent else _text(item) for item, absent in zip(items, missing, strict=True)], dtype=object
-    )
+    texts = np.array(["" if absent else _text(item) for item, absent in zip(items, missing, strict=True)], dtype=object)
     part = _texts(texts)
     if part.kind == "missing":
         return part
@@ -218,9 +214,7 @@ def as_dates(part: Values) -> Values | None:
     """Texts as the dates that they spell."""
     if part.kind != "text":
         return part
-    if not all(
-        absent or DATE.match(text) for text, absent in zip(part.values.tolist(), part.missing, strict=True)
-    ):
+    if not all(absent or DATE.match(text) for text, absent in zip(part.values.tolist(), part.missing, strict=True)):
         return None
     texts = np.where(part.missing, "1970-01-01", part.values).astype(np.str_)
     try:

@@ -43,9 +43,7 @@ FEW = 40  # models below which a kind of training that is rare may well be missi
 MOST_MODELS = 10_000  # trainings that somebody may still run
 
 VARIES = "the advantage is normal over trainings"
-TRAININGS = (
-    "models are independent trainings by one procedure, each with records of its own; of each model, " + IID
-)
+TRAININGS = "models are independent trainings by one procedure, each with records of its own; of each model, " + IID
 NORMAL = TRAININGS + "; what models give away varies without rare extremes"
 
 
@@ -227,9 +225,7 @@ class Procedure:
             *([] if models is None else [f"{more} more model{'s' * (more != 1)}, each with as many records"]),
             *([] if times is None else [f"{times} times the records of these models"]),
         ]
-        none = (
-            "neither more models nor more records alone are" if accept_simulated else "no number of models is"
-        )
+        none = "neither more models nor more records alone are" if accept_simulated else "no number of models is"
         advice = f"about {', or '.join(ways)}, would settle it" if ways else f"{none} expected to settle it"
         reason = plain.reason.replace(f"{NONE_SETTLES} it", advice) + beside * (not accept_simulated)
         total = None if times is None else times * records
@@ -314,8 +310,7 @@ def procedure_advantage(
     samples = by_model(data, model)
     seeds = seeds_of(len(samples), require_count("seed", seed, 0))
     ends = {
-        name: checked_ends(each, prior, None, own)
-        for (name, each), own in zip(samples.items(), seeds, strict=True)
+        name: checked_ends(each, prior, None, own) for (name, each), own in zip(samples.items(), seeds, strict=True)
     }
     alone = {name: each.at(confidence) for name, each in ends.items()}
     trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)
@@ -332,13 +327,9 @@ def procedure_advantage(
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
-        interval(
-            trainings.next_one(alpha), "the optimal advantage against one new model of the procedure", NORMAL
-        ),
+        interval(trainings.next_one(alpha), "the optimal advantage against one new model of the procedure", NORMAL),
         interval(trainings.whatever_they_do(alpha), mean, TRAININGS, True),
-        _between(
-            *trainings.spread(alpha), "the standard deviation of the advantage over trainings", confidence
-        ),
+        _between(*trainings.spread(alpha), "the standard deviation of the advantage over trainings", confidence),
         _between(*trainings.share(alpha), "the share of the variance that is between trainings", confidence),
         tuple(
             ModelAdvantage(name, each.n_members, each.n_nonmembers, alone[name].estimate)

@@ -154,9 +154,7 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
                 f"fewer than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
             )
     parts = [
-        np.split(
-            scores[np.argsort(side, kind="stable")], np.cumsum(np.bincount(side, minlength=len(names)))[:-1]
-        )
+        np.split(scores[np.argsort(side, kind="stable")], np.cumsum(np.bincount(side, minlength=len(names)))[:-1])
         for scores, side in zip((data.members, data.nonmembers), sides, strict=True)
     ]
     return {

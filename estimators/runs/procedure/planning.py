@@ -107,9 +107,7 @@ def plan_models(
             f"in practice no number of models is enough {what}, {where}: more than {MOST} would be needed; give "
             "each more records, if that is what the interval is wide for",
         )
-    return ModelPlan(
-        high, records, f"about {high} models are enough {what} in four sets of models of five, {where}"
-    )
+    return ModelPlan(high, records, f"about {high} models are enough {what} in four sets of models of five, {where}")
 
 
 @dataclass(frozen=True, slots=True)

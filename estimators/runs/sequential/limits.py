@@ -121,16 +121,13 @@ def won_for(blocks: Blocks, prior: float, accuracy: float, alpha: float, planned
         for each in (blocks.true_positives, blocks.n_members, blocks.true_negatives, blocks.n_nonmembers)
     )
     past = [
-        (0.5 + np.concatenate([[0.0], right.cumsum()[:-1]]))
-        / (1.0 + np.concatenate([[0.0], n.cumsum()[:-1]]))
+        (0.5 + np.concatenate([[0.0], right.cumsum()[:-1]])) / (1.0 + np.concatenate([[0.0], n.cumsum()[:-1]]))
         for right, n in ((tp, n1), (tn, n0))
     ]
     c1, c0 = on_line(past[0], past[1], prior, accuracy)
     n = n1 + n0
     unit1, unit0 = prior * n / n1, (1.0 - prior) * n / n0
-    stakes = STAKES[:, None] * _scale(
-        prior * unit1 * c1 * (1.0 - c1) + (1.0 - prior) * unit0 * c0 * (1.0 - c0)
-    )
+    stakes = STAKES[:, None] * _scale(prior * unit1 * c1 * (1.0 - c1) + (1.0 - prior) * unit0 * c0 * (1.0 - c0))
     before = np.concatenate([[0.0], n.cumsum()[:-1]])
     stakes = np.minimum(stakes, _most(unit1 * c1, unit0 * c0))
     stakes *= before >= LEARNING * _best_square(alpha) / STAKES[:, None] ** 2
@@ -249,9 +246,7 @@ class Search:
         if money.min() < enough:  # most often these say so
             self._lowest = np.concatenate([self._lowest, nearest[[money.argmin()]]])
             return float(money.min())
-        places = np.stack(np.meshgrid(*(np.arange(size, dtype=np.float64) for size in sizes)), -1).reshape(
-            -1, 2
-        )
+        places = np.stack(np.meshgrid(*(np.arange(size, dtype=np.float64) for size in sizes)), -1).reshape(-1, 2)
         near = np.stack(np.meshgrid(NEAR, NEAR), -1).reshape(-1, 2)
         least, lowest = np.inf, places[0]
         for level in range(1 + CLOSER):
@@ -288,9 +283,7 @@ def _rates(points: Floats, aside: Floats, records: tuple[int, int], prior: float
     highest = np.minimum(1.0 - points[:, 0], (gap + weights[1] * points[:, 1]) / prior)
     nearest = nearest.clip(lowest, np.maximum(lowest, highest))
     more = nearest + np.where(aside > 0.0, highest - nearest, nearest - lowest) * aside
-    return np.column_stack([points[:, 0] + more, points[:, 1] + (gap - prior * more) / weights[1]]).clip(
-        0.0, 1.0
-    )
+    return np.column_stack([points[:, 0] + more, points[:, 1] + (gap - prior * more) / weights[1]]).clip(0.0, 1.0)
 
 
 def won_against(

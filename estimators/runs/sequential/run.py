@@ -69,9 +69,7 @@ BEYOND = 1e-6  # how far above a maximum an accuracy is known to be, if it is ab
 SAME = 1e-9
 """How far an end that is computed again may be from what it was: other processors round otherwise."""
 
-IN_BATCHES = (
-    "; how many come in a batch does not depend on the scores in it, and one may look and stop at any"
-)
+IN_BATCHES = "; how many come in a batch does not depend on the scores in it, and one may look and stop at any"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -209,9 +207,7 @@ class SequentialRun(State):
         attackers = self.attacker
         changes = self.holds_up_to_changes
         if changes is not None and self.counts is not None:
-            attackers = (
-                f"{rules_covered(changes, len(self.starts))}, with cuts at {self.counts.size - 1} places"
-            )
+            attackers = f"{rules_covered(changes, len(self.starts))}, with cuts at {self.counts.size - 1} places"
         return covers([f"It covers attackers who {attackers}; a finer rule may do better."])
 
     @property
@@ -314,9 +310,7 @@ class SequentialRun(State):
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
         run = self._after(batch)
-        batches, sketch, repeat = repeats.with_batch(
-            self.batches, self.sketch, repeats.sides_of(batch), self.run_id
-        )
+        batches, sketch, repeat = repeats.with_batch(self.batches, self.sketch, repeats.sides_of(batch), self.run_id)
         if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             message = f"scores: this batch {again}: {repeat.words}; a run takes each record once"
@@ -426,9 +420,7 @@ class SequentialRun(State):
         for members, nonmembers, whole in zip(first, second, keep, strict=True):
             if whole:
                 outcome = self._guesses(history, members, nonmembers, cells)
-                leader = max(
-                    outcome, key=lambda name: self._accuracy(rights.get(name, (0, 0)), judged_records)
-                )
+                leader = max(outcome, key=lambda name: self._accuracy(rights.get(name, (0, 0)), judged_records))
                 n1, n0 = int(members.sum()), int(nonmembers.sum())
                 blocks.append((outcome[leader][0], n1, outcome[leader][1], n0))
                 judged_records += (n1, n0)
@@ -477,9 +469,7 @@ class SequentialRun(State):
     @property
     def _share(self) -> float:
         assert self.counts is not None
-        (_, n1, _, n0) = (
-            self.blocks[0] if self.blocks else (0, self.counts.n_members, 0, self.counts.n_nonmembers)
-        )
+        (_, n1, _, n0) = self.blocks[0] if self.blocks else (0, self.counts.n_members, 0, self.counts.n_nonmembers)
         return n1 / (n1 + n0)
 
     def _lower_accuracy(self, blocks: tuple[tuple[int, int, int, int], ...]) -> float:

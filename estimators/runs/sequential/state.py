@@ -73,8 +73,7 @@ class State:
             "seed": self.seed,
             "run_id": self.run_id,
             "looks": [
-                [look.n_members, look.n_nonmembers, look.lower, look.upper, look.n_blocks]
-                for look in self.looks
+                [look.n_members, look.n_nonmembers, look.lower, look.upper, look.n_blocks] for look in self.looks
             ],
             "counts": None if self.counts is None else self.counts.to_dict(),
             "pilot": None if self.pilot is None else self.pilot.to_dict(),
@@ -141,8 +140,7 @@ class State:
         if self.counts.cells.kind not in MERGEABLE:
             raise _damaged("its cells are of another kind", "counts")
         if self.pilot is not None and (
-            not isinstance(self.counts.cells, Intervals)
-            or self.pilot.cells.to_dict() != self.counts.cells.to_dict()
+            not isinstance(self.counts.cells, Intervals) or self.pilot.cells.to_dict() != self.counts.cells.to_dict()
         ):
             raise _damaged("its cells are not those of the counts", "pilot")
         if not self.counts.n_members or not self.counts.n_nonmembers:
@@ -259,10 +257,7 @@ def _rights(value: object) -> dict[str, tuple[int, int]]:
     if not isinstance(value, Mapping) or len(value) > MOST_FAMILIES:
         raise _damaged("need two numbers for each family of rules", "rights")
     rows = _rows(list(value.values()), "rights", 2, MOST_FAMILIES)
-    return {
-        str(name): (_whole(tp, "rights"), _whole(tn, "rights"))
-        for name, (tp, tn) in zip(value, rows, strict=True)
-    }
+    return {str(name): (_whole(tp, "rights"), _whole(tn, "rights")) for name, (tp, tn) in zip(value, rows, strict=True)}
 
 
 def _counts(value: object, part: str) -> Counts | None:

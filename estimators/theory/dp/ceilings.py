@@ -164,8 +164,7 @@ def iid_gain(epsilon: float, members: float, nonmembers: float) -> float:
 
 OURS = "this project"
 IID_DRAWS = (
-    "all records are i.i.d. draws, including the nonmember that the attack is about, and risk is averaged "
-    "over records"
+    "all records are i.i.d. draws, including the nonmember that the attack is about, and risk is averaged over records"
 )
 
 

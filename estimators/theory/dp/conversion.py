@@ -269,11 +269,7 @@ def _of_promise(name: Quantity, value: float, rows: Sequence[Converted], world: 
         if (other.at_most is not None)
         else ""
     )
-    what = (
-        f"epsilon {exactly(value)} at delta {exactly(world.delta)}"
-        if name == "epsilon"
-        else f"mu {exactly(value)}"
-    )
+    what = f"epsilon {exactly(value)} at delta {exactly(world.delta)}" if name == "epsilon" else f"mu {exactly(value)}"
     return (
         f"If {what} is promised (an upper limit), the advantage at prior {exactly(world.prior)} is at most "
         f"{at_most(by['advantage'].at_most or 0.0)}, where the baseline is {baseline(world.prior):.3f}, eta at most "

@@ -309,12 +309,9 @@ class Grant:
 
 
 REPLACING = "a fixed number of members is drawn at random; the promise is about replacing one record"
-ADDING = (
-    "each record is a member independently of the others; the promise is about adding or removing one record"
-)
+ADDING = "each record is a member independently of the others; the promise is about adding or removing one record"
 TWO_STEPS = (
-    "a fixed number of members is drawn at random; the promise about adding or removing one record is "
-    "applied twice"
+    "a fixed number of members is drawn at random; the promise about adding or removing one record is applied twice"
 )
 
 
@@ -330,19 +327,9 @@ def grant_of(
     """
     how = Inclusion(inclusion)
     fixed = how is Inclusion.FIXED_NUMBER
-    about = (
-        Adjacency(adjacency)
-        if adjacency is not None
-        else Adjacency.REPLACE
-        if fixed
-        else Adjacency.ADD_REMOVE
-    )
+    about = Adjacency(adjacency) if adjacency is not None else Adjacency.REPLACE if fixed else Adjacency.ADD_REMOVE
     envelope = promise.envelope()
-    source = (
-        "Dong, Roth and Su 2022"
-        if isinstance(envelope, GaussianEnvelope)
-        else "Kairouz, Oh and Viswanath 2015"
-    )
+    source = "Dong, Roth and Su 2022" if isinstance(envelope, GaussianEnvelope) else "Kairouz, Oh and Viswanath 2015"
     if about is Adjacency.REPLACE and not fixed:
         raise OptionError.about(
             "adjacency",

@@ -225,9 +225,7 @@ def _readings(promises: Promises, about: Adjacency, delta: float | None) -> Iter
             yield Reading(None, delta, says)
 
 
-def _envelope(
-    promise: Promise, about: Adjacency, inclusion: Inclusion | str, rates: Sequence[float]
-) -> RocEnvelope:
+def _envelope(promise: Promise, about: Adjacency, inclusion: Inclusion | str, rates: Sequence[float]) -> RocEnvelope:
     fpr = tuple(sorted({*RATES, *rates}))
     heights = grant_of(promise, about, inclusion).envelope.tpr(fpr)
     return RocEnvelope(fpr, tuple(min(1.0, float(height)) for height in heights))
@@ -238,9 +236,7 @@ def _allows(prior: float, readings: Sequence[Reading], table: Sequence[Bound]) -
         return
     least = {each.quantity: each.value for each in table if each.tightest}
     pairs = [(each.epsilon, each.delta) for each in readings if each.epsilon is not None]
-    claim = "".join(
-        f", epsilon {figures_up(epsilon)} at delta {exactly(delta)}," for epsilon, delta in pairs[:1]
-    )
+    claim = "".join(f", epsilon {figures_up(epsilon)} at delta {exactly(delta)}," for epsilon, delta in pairs[:1])
     yield (
         f"The promise{claim} allows an advantage of at most {at_most(least['advantage'])} at prior {exactly(prior)}, "
         f"where the baseline is {baseline(prior):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "

@@ -105,9 +105,7 @@ REACH = {"gaussian": 9.0, "laplace": 40.0}
 """Scales beyond which a noise has less than 1e-17 of its probability."""
 
 
-def attained_eta(
-    outputs: ArrayLike, rows: NDArray[np.bool_], noise: Noise, scale: float, points: int = 8001
-) -> Floats:
+def attained_eta(outputs: ArrayLike, rows: NDArray[np.bool_], noise: Noise, scale: float, points: int = 8001) -> Floats:
     """TV(in, out)/2 of every record: law in and out are mixtures of the noise at the outputs of the training sets.
 
     The probabilities of intervals are exact; where the difference of the densities changes sign inside one, a little

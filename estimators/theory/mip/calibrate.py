@@ -169,8 +169,7 @@ class Calibrator:
     def scales(self, noise: Noise) -> dict[str, Callable[[float], float]]:
         """From eta to a scale, by the name of the way; certified ways first."""
         ways: dict[str, Callable[[float], float]] = {
-            name: partial(sizes.scale, confidence=self.confidence)
-            for name, sizes in self.certificates(noise).items()
+            name: partial(sizes.scale, confidence=self.confidence) for name, sizes in self.certificates(noise).items()
         }
         return ways | {each.name: each.scale for each in self._formulas(noise)}
 

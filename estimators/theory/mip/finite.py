@@ -72,9 +72,7 @@ class MipFiniteStatement:
     def bounds(self) -> tuple[Bound, ...]:
         """The truth, and the bound by swaps beside it."""
         exact = Bound("eta", "exact", "the sum of Proposition 2", self.eta, "MIP, Proposition 2")
-        swaps = Bound(
-            "eta", "swaps", "E over swaps of what telling two laws gains", self.bound, "this project"
-        )
+        swaps = Bound("eta", "swaps", "E over swaps of what telling two laws gains", self.bound, "this project")
         return side_by_side((exact, swaps))
 
     @property
@@ -95,9 +93,7 @@ class MipFiniteStatement:
         return ()
 
 
-def laws_of(
-    law: Callable[[tuple[int, ...]], Sequence[float]], records: int, size: int | None = None
-) -> Floats:
+def laws_of(law: Callable[[tuple[int, ...]], Sequence[float]], records: int, size: int | None = None) -> Floats:
     """The matrix of laws of a function from a training set, as ascending positions, to probabilities."""
     records, size = _sizes(records, size)
     matrix(records, size, INSTEAD)
@@ -135,9 +131,7 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFin
     eta = np.maximum(gain, 0.0).sum(axis=1)
     coupling = np.array([coupled(table, rows, record, size) for record in range(records)])
     says_in = joint_in - joint_out > NOTHING * (joint_in + joint_out)
-    return MipFiniteStatement(
-        records, size, eta, np.maximum(coupling, eta), says_in, len(rows), table.shape[1]
-    )
+    return MipFiniteStatement(records, size, eta, np.maximum(coupling, eta), says_in, len(rows), table.shape[1])
 
 
 def coupled(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:

@@ -112,8 +112,7 @@ def spread_of(values: ArrayLike) -> Floats:
     if (spread < 0.0).any() or not spread.any():
         raise OutOfRange.about(
             "spread",
-            "need numbers of at least 0, at least one of them above 0; a parameter that never "
-            "varies needs no noise",
+            "need numbers of at least 0, at least one of them above 0; a parameter that never varies needs no noise",
         )
     spread.setflags(write=False)
     return spread

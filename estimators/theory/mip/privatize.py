@@ -106,9 +106,7 @@ class Method(Protocol):
     def name(self) -> str:
         """In a word."""
 
-    def calibrate(
-        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> ScaledNoise:
+    def calibrate(self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator) -> ScaledNoise:
         """The noise for a wanted eta."""
 
 
@@ -137,9 +135,7 @@ class Swaps:
     shape: Shape = Gaussian
     name: str = "swaps"
 
-    def calibrate(
-        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> ScaledNoise:
+    def calibrate(self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator) -> ScaledNoise:
         """The shape from draws of its own, then the scale from swaps.
 
         Args:
@@ -180,9 +176,7 @@ class Draws:
     shape: Shape = Gaussian
     name: str = "draws"
 
-    def calibrate(
-        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> ScaledNoise:
+    def calibrate(self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator) -> ScaledNoise:
         """The shape from draws of its own, then the scale from pairs of others.
 
         Args:
@@ -216,9 +210,7 @@ class Moment:
     shape: Shape = Gaussian
     name: str = "moment"
 
-    def calibrate(
-        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> ScaledNoise:
+    def calibrate(self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator) -> ScaledNoise:
         """The moment of random halves of the whole data set.
 
         Args:
@@ -254,17 +246,13 @@ class Paper:
     order: float = 2.0
     name: str = "paper"
 
-    def calibrate(
-        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> ScaledNoise:
+    def calibrate(self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator) -> ScaledNoise:
         """In the moment norm sigma is 1.
 
         Args:
             refits, eta, confidence, generator: ``privatize`` passes them.
         """
-        noise = moment_laplace(
-            scales.spread_of_draws(refits.draws(self.draws, generator), self.order), self.order
-        )
+        noise = moment_laplace(scales.spread_of_draws(refits.draws(self.draws, generator), self.order), self.order)
         scale = scales.corollary_10_scale if self.order >= 2.0 else scales.theorem_9_scale
         return ScaledNoise(noise, scale(eta, 1.0, self.order), ESTIMATED)
 

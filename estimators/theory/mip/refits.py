@@ -102,9 +102,7 @@ class Refits:
         sets = (self.training_set(generator)[0] for _ in range(require_count("draws", count)))
         return np.stack([self.parameters(members) for members in sets])
 
-    def rounds(
-        self, count: int, generator: np.random.Generator
-    ) -> Iterator[tuple[Floats, Floats, Ints, Ints]]:
+    def rounds(self, count: int, generator: np.random.Generator) -> Iterator[tuple[Floats, Floats, Ints, Ints]]:
         """In each round one half, each of its records swapped for another one from outside, each of these once.
 
         Yields the parameters before (one row) and after (one row a swap), who left and who came. A swap is one of the

@@ -184,9 +184,7 @@ def _paper(name: str, constant: float, sigma: float, moment: float, source: str)
         f"eta = {constant} (sigma/s)^(M/(M+2))",
         source,
         lambda eta: _paper_scale(constant, eta, sigma, moment),
-        lambda scale: min(
-            0.5, constant * (sigma / require_positive("scale", scale)) ** (moment / (moment + 2.0))
-        ),
+        lambda scale: min(0.5, constant * (sigma / require_positive("scale", scale)) ** (moment / (moment + 2.0))),
     )
 
 

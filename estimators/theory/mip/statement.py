@@ -183,9 +183,7 @@ class _Choice:
     records: int | None
 
     @classmethod
-    def of(
-        cls, certificates: Mapping[str, Sizes], eta: float, confidence: float, records: int | None
-    ) -> _Choice:
+    def of(cls, certificates: Mapping[str, Sizes], eta: float, confidence: float, records: int | None) -> _Choice:
         """Swaps, if they are of all records or draws are too few to cover them all: what rows hold decides nothing."""
         method = next(iter(certificates))
         if len(certificates) > 1:
@@ -262,11 +260,7 @@ class _Choice:
         guessing = f"where guessing has {self.baseline:.3g}"
         if isfinite(scale):
             kind = "Gaussian" if shape == "gaussian" else "Laplace"
-            whom = (
-                f"each of the {self.sizes.groups} records swapped"
-                if self.method == "swaps"
-                else "every record"
-            )
+            whom = f"each of the {self.sizes.groups} records swapped" if self.method == "swaps" else "every record"
             unit = " times the spread" if in_spreads else ""
             return (
                 f"{kind} noise of scale {figures_up(scale)}{unit} keeps every attack on {whom} at an accuracy of at "

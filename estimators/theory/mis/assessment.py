@@ -130,11 +130,7 @@ def bounds_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.
     Limits from a sample hold with their confidence each on its own: none is marked as the tightest, for the smallest of
     several, picked once they are seen, is wrong more often than each.
     """
-    at = (
-        f"{NUMERICS}; {percent(confidence)} confidence, each on its own"
-        if isinstance(source, Tally)
-        else AS_STATED
-    )
+    at = f"{NUMERICS}; {percent(confidence)} confidence, each on its own" if isinstance(source, Tally) else AS_STATED
     here = delta_of(source, n, gamma, confidence).upper
     rows = [_bound("theorem_14", "at this share of nonmembers", here, "Theorem 14", at)]
     if gamma != 1.0:

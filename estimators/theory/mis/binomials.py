@@ -98,9 +98,7 @@ def _inner(m: Floats, n: float, p: Floats) -> Floats:
     deviance = mean * ((1.0 + off) * np.log1p(off) - off)
     deviance += other * (np.where(open_, 1.0 + back, 0.0) * np.log1p(np.where(open_, back, 0.0)) - back)
     error = _stirling(np.array([n]))[0] - _stirling(m) - _stirling(remainder)
-    scale = np.where(
-        open_, np.sqrt(n / (2.0 * np.pi * m * remainder)) * np.exp(np.where(open_, error, 0.0)), 1.0
-    )
+    scale = np.where(open_, np.sqrt(n / (2.0 * np.pi * m * remainder)) * np.exp(np.where(open_, error, 0.0)), 1.0)
     return np.asarray(scale * np.exp(-deviance))
 
 

@@ -70,8 +70,7 @@ def lower(term: Term, tally: Tally, alpha: float) -> float:
     shape = Shape.below(term, tally.law)
     candidates = list(_lowerings(shape, main))
     result = max(
-        _sum(shape, each.move, tally) - (each.slack + log(len(candidates) / main)) / each.a
-        for each in candidates
+        _sum(shape, each.move, tally) - (each.slack + log(len(candidates) / main)) / each.a for each in candidates
     )
     high = float(upper_limit(float(tally.counts[-1]), float(tally.records), DOMINANT * alpha))
     if high > 0.5:  # one category may lie where f falls again
@@ -157,9 +156,7 @@ def _below_top(shape: Shape, tally: Tally, alpha: float) -> float:
 
 
 IID = "records are independent draws from one distribution"
-NUMERICS = (
-    f"{IID}; suprema over probabilities are taken on a grid, with a heuristic margin for what lies between"
-)
+NUMERICS = f"{IID}; suprema over probabilities are taken on a grid, with a heuristic margin for what lies between"
 
 OF_C_K = Guarantee("C_K of the distribution the records come from", NUMERICS, True)
 OF_DELTA = Guarantee(
@@ -196,9 +193,7 @@ def worst_delta_from(tally: Tally, n: int, gamma: float = 1.0, confidence: float
     alpha = _each_end(confidence)
     value = total_delta(tally.shares, tally.times.astype(np.float64), n, gamma)
     most = delta_upper(tally, n, gamma, alpha)
-    return Estimate(
-        value, Interval(min(_delta_lower(tally, n, gamma, alpha), most), most, confidence, OF_DELTA)
-    )
+    return Estimate(value, Interval(min(_delta_lower(tally, n, gamma, alpha), most), most, confidence, OF_DELTA))
 
 
 def delta_upper(tally: Tally, n: int, gamma: float, alpha: float) -> float:
@@ -257,9 +252,7 @@ def _each_end(confidence: float) -> float:
 
 def diversity_term() -> Term:
     """sqrt(p (1 - p)), the term of C_K."""
-    return Term(
-        of=lambda p: np.sqrt(p * (1.0 - p)), beyond=lambda p: sqrt(p * (1.0 - p)), scale=1.0, slope=inf
-    )
+    return Term(of=lambda p: np.sqrt(p * (1.0 - p)), beyond=lambda p: sqrt(p * (1.0 - p)), scale=1.0, slope=inf)
 
 
 def delta_term(n: int) -> Term:

@@ -215,13 +215,9 @@ def _bounds(n: int, dimension: int, gamma: float, exact: float) -> tuple[Bound, 
     rows = [Bound("mis_delta", "exact", "Delta of the mean", exact, "this project", at)]
     if gamma != 1.0:
         worst = mean_delta(n, dimension)
-        rows.append(
-            Bound("mis_delta", "worst_share", "at the worst share of nonmembers", worst, "this project", at)
-        )
+        rows.append(Bound("mis_delta", "worst_share", "at the worst share of nonmembers", worst, "this project", at))
     says = "sqrt(d)/(2n) + E|v|/(2 sqrt n)"
-    rows.append(
-        Bound("mis_delta", "proposition_25", says, proposition_25(n, dimension), "MIS, Proposition 25", at)
-    )
+    rows.append(Bound("mis_delta", "proposition_25", says, proposition_25(n, dimension), "MIS, Proposition 25", at))
     return side_by_side(rows)
 
 

@@ -47,8 +47,7 @@ ONE_MODEL = Caution(
 )
 NO_GAP = Caution(
     "no_gap_shown",
-    "the losses show no overfitting that limits security. That is no evidence of security: other attacks "
-    "may succeed",
+    "the losses show no overfitting that limits security. That is no evidence of security: other attacks may succeed",
 )
 TURNED_ROUND = Caution(
     "losses_turned_round",
@@ -158,9 +157,7 @@ def assess(
 
 def _usual(source: assessment.Source, diversity: Estimate) -> list[int]:
     """Sizes about that of the sample, or about what keeps Delta near a usual value."""
-    middle = (
-        source.records if isinstance(source, Tally) else (float(diversity.value or 0.0) / (2.0 * USUAL)) ** 2
-    )
+    middle = source.records if isinstance(source, Tally) else (float(diversity.value or 0.0) / (2.0 * USUAL)) ** 2
     span = np.logspace(-2.0, 2.0, STEPS)
     sizes = np.unique(np.clip(np.round(max(middle, 1.0) * span), 1, MOST_RECORDS))
     return [int(size) for size in sizes]
@@ -306,9 +303,7 @@ def assess_overfitting(
             f"training losses are at most {figures_up(mean.epsilon)}, and {100.0 * mean.heldout:.3g}% of the held-out "
             "losses are."
         )
-    return OverfittingStatement(
-        sentence, cautions, cuts.security, gamma, guessing, least, threshold, cuts, mean
-    )
+    return OverfittingStatement(sentence, cautions, cuts.security, gamma, guessing, least, threshold, cuts, mean)
 
 
 def weight_in_words(weight: float) -> str:

@@ -50,9 +50,7 @@ def all_refuted(guesses: Guesses, epsilon: float, delta: float, level: float) ->
 
 def epsilon_refuted(guesses: Guesses, delta: float, level: float) -> float:
     """The largest epsilon up to which all are refuted."""
-    return _all_up_to(
-        lambda epsilon: bet_wins(guesses, epsilon, delta, level), _edges(guesses.coins, delta, level)
-    )
+    return _all_up_to(lambda epsilon: bet_wins(guesses, epsilon, delta, level), _edges(guesses.coins, delta, level))
 
 
 def _edges(coins: int, delta: float, level: float) -> Iterator[float]:

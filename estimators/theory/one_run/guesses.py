@@ -110,9 +110,7 @@ def _first_records(
     some = number - (int(total[at - 1]) if at else 0)
     if wrong[at] + right[at] < HYPERGEOMETRIC_LIMIT:
         hits = (
-            int(rng.hypergeometric(right[at], wrong[at], some))
-            if wrong[at] and right[at]
-            else some * (right[at] > 0)
+            int(rng.hypergeometric(right[at], wrong[at], some)) if wrong[at] and right[at] else some * (right[at] > 0)
         )
     else:
         hits = max(0, some - int(wrong[at]))
@@ -131,9 +129,7 @@ def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integer
     return np.cumsum(wrong[order]), np.cumsum(right[order])
 
 
-def of_pairs(
-    members: Integers, nonmembers: Integers, direction: Direction, rng: np.random.Generator
-) -> list[Order]:
+def of_pairs(members: Integers, nonmembers: Integers, direction: Direction, rng: np.random.Generator) -> list[Order]:
     """Which of a pair is the member: the one further to the end that speaks for it, and of equal ones either.
 
     Pairs that lie furthest apart come first, which serves broad leaks; or those that reach furthest to either end,
@@ -142,9 +138,7 @@ def of_pairs(
     """
     pooled = members + nonmembers
     places = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
-    orders = zip(
-        *(_of_a_pairing(members, nonmembers, places, direction, rng) for _ in range(PAIRINGS)), strict=True
-    )
+    orders = zip(*(_of_a_pairing(members, nonmembers, places, direction, rng) for _ in range(PAIRINGS)), strict=True)
     return list(orders)
 
 
@@ -252,9 +246,7 @@ def draw_of(draw: Draw | str) -> Draw:
         raise UnknownName.among("draw", draw, [each.value for each in Draw]) from None
 
 
-def guesses_of(
-    data: Scores | Counts, draw: Draw, direction: Direction, seed: int
-) -> tuple[list[Order], list[Caution]]:
+def guesses_of(data: Scores | Counts, draw: Draw, direction: Direction, seed: int) -> tuple[list[Order], list[Caution]]:
     """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
     cautions = list[Caution]()
     rng = np.random.default_rng((seed, 1))  # the learned score draws by the seed alone
@@ -282,9 +274,7 @@ def guesses_of(
     return [(of_coins(*each, rng),) for each in both], cautions
 
 
-def _ordered_by_half(
-    members: Integers, nonmembers: Integers, rng: np.random.Generator
-) -> tuple[Integers, Integers]:
+def _ordered_by_half(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """About one half, its cells in the order of member share on the other: a coin for each record says which."""
     first, second = rng.binomial(members, 0.5), rng.binomial(nonmembers, 0.5)
     order = np.argsort((first + 0.5) / (first + second + 1.0), kind="stable")

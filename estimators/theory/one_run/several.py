@@ -163,9 +163,7 @@ def _bounds(orders: Orders, delta: float, level: float) -> list[statement.Bound]
     bounds, best = list[statement.Bound](), None
     for number in range(1, 1 + (len(orders[0][0]) if orders else 0)):
         so_far = ([pairing[:number] for pairing in order] for order in orders)
-        now = max(
-            (median(order, level / len(orders), bound) for order in so_far), key=lambda each: each.value
-        )
+        now = max((median(order, level / len(orders), bound) for order in so_far), key=lambda each: each.value)
         best = now if best is None or now.value >= best.value else best
         bounds.append(best)
     return bounds

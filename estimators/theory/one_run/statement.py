@@ -154,9 +154,7 @@ class OneRun:
                 f"The promise about {about} is contradicted with {sure}: guesses were right too often for it "
                 f"(p {p:.2g}).",
             )
-        return (
-            f"The promise about {about} is not contradicted with {sure} (p {p:.2g}), which does not prove it.",
-        )
+        return (f"The promise about {about} is not contradicted with {sure} (p {p:.2g}), which does not prove it.",)
 
     def _of_epsilon(self) -> str:
         bound, sure = self.epsilon, one_end(self.confidence)
@@ -249,9 +247,7 @@ def one_run(
     if bound.value == 0.0 and not any(_could_show(each, delta, each_level) for each in orders):
         cautions.append(too_few(orders[0][0].coins, how))
     of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
-    guarantee = Guarantee(
-        coverage(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors)
-    )
+    guarantee = Guarantee(coverage(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors))
     return OneRun(
         how,
         about,
@@ -299,9 +295,7 @@ def too_few(coins: int, how: Draw) -> Caution:
     )
 
 
-def _least_levels(
-    orders: list[Order], delta: float, pair: Pair | None, curve: Envelope | None
-) -> Iterator[float]:
+def _least_levels(orders: list[Order], delta: float, pair: Pair | None, curve: Envelope | None) -> Iterator[float]:
     """The smallest level at which each test of a promise refutes it: the bet on its epsilon, and the count."""
 
     def least(refuted: Callable[[Guesses, float], bool]) -> float:

@@ -79,9 +79,7 @@ def of_draws(sample: SampledEpsilon) -> tuple[Bound, ...]:
     return (Bound(PRACTICAL, "sampled", "upper end of the interval", sample.estimate.upper, OURS, assumes),)
 
 
-def of_exponential(
-    mechanism: Summed | Tabled, epsilon: float, laws: InOut | SampledEpsilon
-) -> tuple[Bound, ...]:
+def of_exponential(mechanism: Summed | Tabled, epsilon: float, laws: InOut | SampledEpsilon) -> tuple[Bound, ...]:
     """Everything about an exponential mechanism."""
     bounds = of_laws(laws) if isinstance(laws, InOut) else of_draws(laws)
     practical, assumes = bounds[0].value, bounds[0].assumes
@@ -112,9 +110,7 @@ def of_gaussian(mechanism: Gaussian, epsilon: float, practical: float, delta: fl
     variation = mechanism.total_variation()
     return side_by_side(
         (
-            Bound(
-                PRACTICAL, "exchanges", "mean over exchanges of a record", practical, "PMP, Proposition 12"
-            ),
+            Bound(PRACTICAL, "exchanges", "mean over exchanges of a record", practical, "PMP, Proposition 12"),
             Bound(PRACTICAL, "on_records", "worst exchange of two of them", on_records, "PMP, epsilon(X)"),
             Bound(PRACTICAL, "dp", "worst exchange of any two records", epsilon, "PMP, Lemma 10"),
             Bound(ETA, "total_variation", "half of Proposition 12 at epsilon 0", variation / 2.0, OURS),

@@ -98,9 +98,7 @@ class InOut:
         delta = errors.require_from_zero_to_one("delta", delta)
         if delta == 0.0:
             return self.epsilons
-        return np.maximum(
-            _least(self.inside, self.outside, delta)[0], _least(self.outside, self.inside, delta)[0]
-        )
+        return np.maximum(_least(self.inside, self.outside, delta)[0], _least(self.outside, self.inside, delta)[0])
 
     def event_at(self, delta: float) -> Event | None:
         """Where the practical epsilon at delta is reached; None if it is 0, which no event is needed for."""
@@ -147,9 +145,7 @@ def finite(laws: Floats, n: int) -> InOut:
         raise errors.NotDistribution.about("laws", message, first)
     rows = subsets.matrix(2 * n, n, "give fewer records").astype(np.float64)
     with np.errstate(divide="ignore"):
-        return InOut(
-            np.log(rows.T @ table / (len(table) / 2)), np.log((1.0 - rows).T @ table / (len(table) / 2))
-        )
+        return InOut(np.log(rows.T @ table / (len(table) / 2)), np.log((1.0 - rows).T @ table / (len(table) / 2)))
 
 
 def _hockey_stick(one: Floats, other: Floats, tilt: float) -> Floats:
@@ -248,6 +244,4 @@ def _sums(rows: NDArray[np.bool_], logs: Floats, records: int) -> Floats:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(rows.astype(np.float64).T @ np.exp(logs)))
     nothing = np.full(logs.shape[1], -np.inf)
-    return np.stack(
-        [logsumexp(logs[rows[:, x]], axis=0) if rows[:, x].any() else nothing for x in range(records)]
-    )
+    return np.stack([logsumexp(logs[rows[:, x]], axis=0) if rows[:, x].any() else nothing for x in range(records)])

@@ -32,8 +32,7 @@ THESE_RECORDS = Caution(
 )
 ONE_RELEASE = Caution(
     "one_release",
-    "this is about a single release; practical epsilons of several releases of the same half do not simply "
-    "add up",
+    "this is about a single release; practical epsilons of several releases of the same half do not simply add up",
 )
 NOT_NEEDED = Caution("draws_not_needed", "all training sets were enumerated, so draws were not needed")
 BY_EXCHANGES = Caution(

@@ -57,9 +57,7 @@ class Run:
 
     def spread(self, moment: int = 2) -> Floats:
         """Corollary 8's sigma_i, estimated: nothing proves that they are large enough."""
-        return np.asarray(
-            (np.abs(self.draws - self.draws.mean(axis=0)) ** moment).mean(axis=0) ** (1 / moment)
-        )
+        return np.asarray((np.abs(self.draws - self.draws.mean(axis=0)) ** moment).mean(axis=0) ** (1 / moment))
 
     @cached_property
     def clips(self) -> dict[str, float]:

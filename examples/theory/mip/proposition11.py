@@ -128,10 +128,7 @@ def scales_and_etas(size: int, eta: float = ETA) -> dict[str, tuple[float, float
         "swaps": world.swap_scale(eta),
         "least of all": world.least_scale(eta),
     }
-    return {
-        name: (scale, float(exact_eta(world.values, world.members, scale).max()))
-        for name, scale in scales.items()
-    }
+    return {name: (scale, float(exact_eta(world.values, world.members, scale).max())) for name, scale in scales.items()}
 
 
 def moments(sizes: tuple[int, ...]) -> str:

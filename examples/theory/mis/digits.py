@@ -123,9 +123,7 @@ def accuracies(
 
 def learned(x: Floats, y: Whole, seed: int) -> MLPClassifier:
     """A ReLU network of two hidden layers under Adam at 0.01, all records at once: the paper's, 64 wide for its 256."""
-    network = MLPClassifier(
-        (64, 64), learning_rate_init=0.01, batch_size=len(x), max_iter=500, random_state=seed
-    )
+    network = MLPClassifier((64, 64), learning_rate_init=0.01, batch_size=len(x), max_iter=500, random_state=seed)
     return network.fit(x, y)
 
 

@@ -100,8 +100,7 @@ def measured(size: Size) -> Results:
     """Either learner over the dimensions."""
     return {
         learner.name: [
-            AtDimension(d, one_model(learner, size, d), independent(learner, size, d))
-            for d in size.dimensions
+            AtDimension(d, one_model(learner, size, d), independent(learner, size, d)) for d in size.dimensions
         ]
         for learner in LEARNERS
     }
@@ -147,9 +146,7 @@ def _panels(name: str, points: list[AtDimension]) -> list[Spec]:
     }
     panel = {f"loss <= {cut:g}": (dimensions, shares[:, i]) for i, cut in enumerate(THRESHOLDS)}
     return [
-        line_chart(
-            f"New records whose loss is at most ...: {name}", "dimension", "fraction of records", panel
-        ),
+        line_chart(f"New records whose loss is at most ...: {name}", "dimension", "fraction of records", panel),
         line_chart(
             f"What Theorem 11 certifies that security is at most: {name}",
             "dimension",

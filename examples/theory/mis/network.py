@@ -21,8 +21,7 @@ class Network:
         self.steps = 0
         shapes = ((inputs, width), inputs), (width, inputs), (width, width), (1, width)
         self.parameters: list[Numbers] = [
-            rng.uniform(-1.0, 1.0, shape).astype(np.float32) / np.float32(np.sqrt(fan_in))
-            for shape, fan_in in shapes
+            rng.uniform(-1.0, 1.0, shape).astype(np.float32) / np.float32(np.sqrt(fan_in)) for shape, fan_in in shapes
         ]
         self._mean = [np.zeros_like(each) for each in self.parameters]
         self._square = [np.zeros_like(each) for each in self.parameters]

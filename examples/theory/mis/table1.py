@@ -42,9 +42,7 @@ PAPER = {
 
 def one_large(diverse: float, cells: int) -> Floats:
     """One large cell, all others equal: the most diverse at that largest share (Lemma 24)."""
-    return _solved(
-        lambda share: np.r_[share, np.full(cells - 1, (1 - share) / (cells - 1))], diverse, 1 / cells, 1
-    )
+    return _solved(lambda share: np.r_[share, np.full(cells - 1, (1 - share) / (cells - 1))], diverse, 1 / cells, 1)
 
 
 def geometric(diverse: float, cells: int) -> Floats:

@@ -16,9 +16,7 @@ AT = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 
 def figure(quick: bool) -> Sweep:
     """The ratios along the axis."""
-    return sweep(
-        "PMP, Figure 1: d = 1, n = 6, m = 10, C = 10, eps(X) = 5", "sigma", "sigma", AT, SETTING, quick=quick
-    )
+    return sweep("PMP, Figure 1: d = 1, n = 6, m = 10, C = 10, eps(X) = 5", "sigma", "sigma", AT, SETTING, quick=quick)
 
 
 if __name__ == "__main__":

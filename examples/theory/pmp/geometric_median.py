@@ -99,9 +99,7 @@ def mean_ratios(setting: Setting, draws: int) -> dict[str, float]:
     return ratios
 
 
-def sweep(
-    title: str, axis: str, field: str, at: tuple[float, ...], setting: Setting, *, quick: bool
-) -> Sweep:
+def sweep(title: str, axis: str, field: str, at: tuple[float, ...], setting: Setting, *, quick: bool) -> Sweep:
     """The ratios along one field of the setting."""
     values = at[:: max(1, len(at) // 3)] if quick else at
     means = [mean_ratios(replace(setting, **{field: value}), FEW if quick else DRAWS) for value in values]

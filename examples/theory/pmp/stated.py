@@ -130,18 +130,14 @@ def practical_at(setting: gaussian_mean.Setting, epsilon: float, draws: int) -> 
 
 def markdown(*, quick: bool) -> str:
     """The table."""
-    many, few = (
-        (geometric_median.FEW, gaussian_mean.FEW) if quick else (geometric_median.DRAWS, gaussian_mean.DRAWS)
-    )
+    many, few = (geometric_median.FEW, gaussian_mean.FEW) if quick else (geometric_median.DRAWS, gaussian_mean.DRAWS)
     lines = [*definitions(), *of_figure_1(many), *of_figure_2(many), *of_figures_4_and_5(few)]
     return table(HEAD, lines)
 
 
 def main() -> None:
     """Print it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few draws, in seconds")
     print(markdown(quick=parser.parse_args().quick))
 

@@ -55,9 +55,7 @@ def extreme_pair() -> Iterator[Row]:
         yield from at_false_positive_rates(case, promise, inside, outside, eta)
 
 
-def at_false_positive_rates(
-    case: str, promise: Promise, inside: Floats, outside: Floats, eta: float
-) -> Iterator[Row]:
+def at_false_positive_rates(case: str, promise: Promise, inside: Floats, outside: Floats, eta: float) -> Iterator[Row]:
     """The most powerful test at each rate, against the curve, and against Theorem 8, which loses a factor of 2."""
     for rate in (0.01, 0.1, 0.25):
         truth = attacks.best_tpr(inside, outside, rate)
@@ -75,9 +73,7 @@ def at_false_positive_rates(
         )
     gap = attacks.largest_gap(inside, outside)
     as_printed = papers.mip_theorem_8(eta)
-    yield Row(
-        case, "TPR - FPR", gap, theorem_8(eta, 0.0), "theorem_8", as_printed, "MIP, Theorem 8", refuted=True
-    )
+    yield Row(case, "TPR - FPR", gap, theorem_8(eta, 0.0), "theorem_8", as_printed, "MIP, Theorem 8", refuted=True)
 
 
 def tightest(candidates: tuple[Bound, ...], quantity: str) -> tuple[float, str]:
@@ -188,7 +184,5 @@ def security() -> Iterator[Row]:
             case = f"subset selection from 8 categories, epsilon = {epsilon:g}, gamma = {gamma:g}"
             paper = papers.mis_equation_9(epsilon, 0.0, gamma)
             for quantity, name in (("mis_delta", "envelope"), ("mis_delta_iid", "iid")):
-                ours = next(
-                    each.value for each in candidates if each.quantity == quantity and each.name == name
-                )
+                ours = next(each.value for each in candidates if each.quantity == quantity and each.name == name)
                 yield Row(case, "Delta", truth, ours, name, paper, "MIS, Eq. 9")

@@ -69,8 +69,7 @@ def finite_laws() -> Iterator[Row]:
         laws = rng.dirichlet([0.5] * 4, size=len(members))
         prior = size / records
         truth = max(
-            attacks.best_accuracy(laws[column].mean(axis=0), laws[~column].mean(axis=0), prior)
-            for column in members.T
+            attacks.best_accuracy(laws[column].mean(axis=0), laws[~column].mean(axis=0), prior) for column in members.T
         ) - max(prior, 1.0 - prior)
         result = finite_eta(laws, records, size)
         case = f"random laws on four outcomes, {size} of {records} records"
@@ -78,9 +77,7 @@ def finite_laws() -> Iterator[Row]:
         yield Row(case, "eta", truth, result.bound, "finite_eta, by swaps")
 
 
-def calibrations(
-    case: str, law: str, noise: Noise, outputs: Floats, members: NDArray[np.bool_]
-) -> Iterator[Row]:
+def calibrations(case: str, law: str, noise: Noise, outputs: Floats, members: NDArray[np.bool_]) -> Iterator[Row]:
     """Noise as the paper and as we would have it; the truth is what that noise attains."""
 
     def eta_at(scale: float) -> float:
@@ -139,9 +136,7 @@ def swap_eta(scale: float, noise: Noise, outputs: Floats, members: NDArray[np.bo
 def swap_scale(noise: Noise, outputs: Floats, members: NDArray[np.bool_]) -> float:
     """The noise for which that is eta."""
     spread = float(np.ptp(outputs))
-    return float(
-        brentq(lambda scale: swap_eta(scale, noise, outputs, members) - ETA, 1e-3 * spread, 1e3 * spread)
-    )
+    return float(brentq(lambda scale: swap_eta(scale, noise, outputs, members) - ETA, 1e-3 * spread, 1e3 * spread))
 
 
 def swaps(outputs: Floats, members: NDArray[np.bool_]) -> list[Floats]:

@@ -46,9 +46,7 @@ def by_diversity() -> Iterator[Row]:
         delta = counting.insecurity(p, n, counting.histogram, 1.0)
         low, high = bracket(p, n)
         case = f"worst procedure, P = {p}, n = {n}"
-        yield Row(
-            case, "Delta", delta, high, "bracket", papers.mis_corollary_15(p, n), "Corollary 15, c' = 0.44"
-        )
+        yield Row(case, "Delta", delta, high, "bracket", papers.mis_corollary_15(p, n), "Corollary 15, c' = 0.44")
         lowest = 1.0 - 0.29 * papers.mis_diversity(p) / sqrt(n)
         yield Row(case, "Sec", 1.0 - delta, 1.0 - low, "bracket", lowest, "Corollary 15, c = 0.29")
     for p, n in ((LEANING, 3), (EVEN, 3)):
@@ -84,9 +82,7 @@ def overfitting() -> Iterator[Row]:
     """A procedure that hands out which categories it saw, and has a loss of 0 on them and of 1 elsewhere."""
     p, n = (1 / 6,) * 6, 3
     outside = counting.with_nonmember(p, n, frozenset)
-    below = sum(
-        weight for (output, k), weight in outside.items() if isinstance(output, frozenset) and k in output
-    )
+    below = sum(weight for (output, k), weight in outside.items() if isinstance(output, frozenset) and k in output)
     for gamma in GAMMAS:
         yield Row(
             f"six equal categories, n = {n}, loss 0 on what was seen, gamma = {gamma:g}",

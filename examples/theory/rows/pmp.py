@@ -71,9 +71,7 @@ def exponential_mechanism() -> Iterator[Row]:
                 refuted,
             )
             by_exchanges = float(mechanism.exchanges(epsilon).max())
-            yield Row(
-                title, "eps~", truth, by_exchanges, "Summed.exchanges", epsilon, "Proposition 5, eps~ <= eps"
-            )
+            yield Row(title, "eps~", truth, by_exchanges, "Summed.exchanges", epsilon, "Proposition 5, eps~ <= eps")
             worst = halves.worst_case_epsilon(laws)
             yield Row(
                 title,
@@ -92,9 +90,7 @@ def from_practical_epsilon() -> Iterator[Row]:
         inside, outside = attacks.randomised_response(epsilon)
         case = f"randomised response, n = 1, eps~ = {epsilon:g}"
         right = attacks.best_accuracy(inside, outside)
-        yield Row(
-            case, "success", right, successes(epsilon), "success", papers.pmp_lemma_6(epsilon), "Lemma 6"
-        )
+        yield Row(case, "success", right, successes(epsilon), "success", papers.pmp_lemma_6(epsilon), "Lemma 6")
         yield Row(
             case,
             "MIP's eta",

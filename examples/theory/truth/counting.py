@@ -41,8 +41,7 @@ def insecurity(p: Sequence[float], n: int, learn: Learner, gamma: float) -> floa
     nu = gamma / (1.0 + gamma)
     outside, inside = with_nonmember(p, n, learn), with_member(p, n, learn)
     accuracy = sum(
-        max(nu * outside.get(key, 0.0), (1.0 - nu) * inside.get(key, 0.0))
-        for key in outside.keys() | inside.keys()
+        max(nu * outside.get(key, 0.0), (1.0 - nu) * inside.get(key, 0.0)) for key in outside.keys() | inside.keys()
     )
     return (accuracy - max(nu, 1.0 - nu)) / min(nu, 1.0 - nu)
 

@@ -26,9 +26,7 @@ def subsets(records: int, size: int) -> NDArray[np.bool_]:
 def exact_eta(values: ArrayLike, members: NDArray[np.bool_], noise: str, scale: float) -> float:
     """The worst record's eta at k = n/2: a half of the total variation between the outputs with it and without it."""
     outputs = np.asarray(values, dtype=float)
-    return max(
-        0.5 * hockey_stick(outputs[column], outputs[~column], noise, scale, 0.0) for column in members.T
-    )
+    return max(0.5 * hockey_stick(outputs[column], outputs[~column], noise, scale, 0.0) for column in members.T)
 
 
 def hockey_stick(inside: ArrayLike, outside: ArrayLike, noise: str, scale: float, epsilon: float) -> float:
@@ -53,9 +51,7 @@ def _above(inside: Floats, outside: Floats, noise: str, scale: float, epsilon: f
     far = 40.0 * scale if noise == "Laplace" else 9.0 * scale
     grid = np.unique(np.concatenate([np.linspace(atoms[0] - far, atoms[-1] + far, STEPS), atoms]))
     signs = np.sign(density(grid))
-    turns = [
-        brentq(density, grid[i], grid[i + 1], xtol=1e-14) for i in np.flatnonzero(signs[:-1] * signs[1:] < 0)
-    ]
+    turns = [brentq(density, grid[i], grid[i + 1], xtol=1e-14) for i in np.flatnonzero(signs[:-1] * signs[1:] < 0)]
     # a zero of the density on the grid is a turn as well; one that is none does no harm: the pieces are summed by sign
     ends = np.array([-np.inf, *sorted([*turns, *grid[signs == 0]]), np.inf])
     return float(np.maximum(np.diff(excess(law.cdf, ends)), 0.0).sum())

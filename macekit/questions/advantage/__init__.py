@@ -13,13 +13,9 @@ from macekit.schemas.records import PriorQuestion, Share
 class AdvantageQuestion(PriorQuestion):
     """One sample: the optimal advantage, and everything that belongs to it."""
 
-    metric: MetricGiven | None = Field(
-        "accuracy", description="another metric: its largest value over attackers"
-    )
+    metric: MetricGiven | None = Field("accuracy", description="another metric: its largest value over attackers")
     estimator: Estimator = Estimator()
-    max_advantage: float | None = Field(
-        None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict"
-    )
+    max_advantage: float | None = Field(None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict")
     threshold: float | None = FORMER_LIMIT
     changes: int | None = CHANGES
     accept_exposure: bool = ACCEPT_EXPOSURE

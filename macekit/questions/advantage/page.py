@@ -34,11 +34,7 @@ def about(
 ) -> tuple[model.Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
     pictured = figures.pick("interval")
-    interval = (
-        (model.Section("interval", "The advantage, and what to compare it with", pictured),)
-        if pictured
-        else ()
-    )
+    interval = (model.Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
     people = in_people(result, prior, flags)
     return (
         *interval,
@@ -91,13 +87,10 @@ def curve(roc: model.AnswerPath, figures: model.Figures) -> tuple[model.Section,
         *_far_left(roc),
     )
     points = tuple(
-        (point["fpr"].number("exact"), *point.numbers("tpr", "lower", "upper"))
-        for point in roc["operating_points"]
+        (point["fpr"].number("exact"), *point.numbers("tpr", "lower", "upper")) for point in roc["operating_points"]
     )
     head = ("False positive rate", "True positive rate", "Lower end", "Upper end")
-    rates = (
-        (model.Table("Members found, at the false positive rates asked for", head, points),) if points else ()
-    )
+    rates = (model.Table("Members found, at the false positive rates asked for", head, points),) if points else ()
     return (
         model.Section(
             "roc", "Every threshold at once", (model.Paragraph(area), *figures.pick("roc", "low-fpr"), *rates)

@@ -33,9 +33,7 @@ class AttackRule(Question):
     records: int | None = Field(
         None, ge=1, le=2**53, description="top: how many records are accused; as many as members if left out"
     )
-    quantile: Share | None = Field(
-        None, description="quantile: the share of records below the cut; 0.5 is the median"
-    )
+    quantile: Share | None = Field(None, description="quantile: the share of records below the cut; 0.5 is the median")
     of: Literal["all", "members", "nonmembers"] | None = Field(
         None, description="quantile: of which records; all if left out"
     )

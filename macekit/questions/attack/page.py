@@ -76,9 +76,7 @@ def _rule(rule: model.AnswerPath) -> Iterator[model.Inline]:
 
 
 def _metrics(entries: model.AnswerPath) -> model.Table:
-    rows: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (each["name"].untrusted(), *each.interval()) for each in entries
-    )
+    rows: tuple[tuple[model.Cell, ...], ...] = tuple((each["name"].untrusted(), *each.interval()) for each in entries)
     note = (
         "Of this attack, not of the best one. Each interval holds by itself. Where there is a dash the metric has no "
         "value."

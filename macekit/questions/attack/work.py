@@ -111,8 +111,7 @@ def _rule(result: AttackAdvantage) -> attack.AttackRuleAnswer:
         "kind": rule.kind,
         "side": None if isinstance(rule, GuessRule) else rule.side,
         "cut": result.cut,
-        "chosen_before": isinstance(rule, GuessRule)
-        or (isinstance(rule, ThresholdRule) and rule.chosen_before),
+        "chosen_before": isinstance(rule, GuessRule) or (isinstance(rule, ThresholdRule) and rule.chosen_before),
         "members_accused": result.accusations[0],
         "nonmembers_accused": result.accusations[1],
     }

@@ -16,21 +16,15 @@ OF_THE_SCORE: model.Inline = (
 )
 
 
-def promise_sections(
-    answer: model.AnswerPath, figures: model.Figures, *names: str
-) -> tuple[model.Section, ...]:
+def promise_sections(answer: model.AnswerPath, figures: model.Figures, *names: str) -> tuple[model.Section, ...]:
     """What was promised and what the records show, with the charts of these names; none without a promise or bound."""
-    sentences = [
-        each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each
-    ]
+    sentences = [each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each]
     blocks: tuple[model.Block, ...] = (
         *figures.pick(*names),
         model.Bullets(tuple((each,) for each in sentences)),
     )
     title = "What was promised, and what the records show"
-    return (
-        (model.Section("promise", title, blocks, (model.Bullets(((sentences[-1],),)),)),) if sentences else ()
-    )
+    return (model.Section("promise", title, blocks, (model.Bullets(((sentences[-1],),)),)),) if sentences else ()
 
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
@@ -73,9 +67,7 @@ def _promise(claim: model.AnswerPath, baseline: model.AnswerPath) -> Iterator[mo
         at: model.Inline = ("at delta ", claim["delta"].number("exact"))
         yield model.Fact("Epsilon promised", claim["epsilon"].number("exact"), at)
         allows = claim["advantage_ceiling"].number()
-        yield model.Fact(
-            "Advantage the promise allows", allows, ("the largest; without any leak ", baseline.number())
-        )
+        yield model.Fact("Advantage the promise allows", allows, ("the largest; without any leak ", baseline.number()))
 
 
 def _numbers(answer: model.AnswerPath) -> Numbers:

@@ -25,9 +25,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if q.claimed_epsilon is None:
         bound = epsilon_lower_bound(counts, q.confidence, q.claimed_delta, q.direction, q.seed)
     else:
-        claim = check_claim(
-            counts, q.claimed_epsilon, q.claimed_delta, q.confidence, q.prior, q.direction, q.seed
-        )
+        claim = check_claim(counts, q.claimed_epsilon, q.claimed_delta, q.confidence, q.prior, q.direction, q.seed)
         bound = claim.bound
     whole, of_rows = (counts, None) if cluster is None or learned is not None else (data, cluster)
     result = advantage(whole, q.prior, confidence=q.confidence, seed=q.seed, cluster=of_rows)

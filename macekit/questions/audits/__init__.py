@@ -154,8 +154,7 @@ ROWS = (
             "mace usage --members known.csv --nonmembers fresh.csv --candidates corpus.csv --score loss",
             "mace usage --members k.parquet --nonmembers f.parquet --candidates c.parquet --unit document "
             "--per-unit mean --max-share 0.05 -o report.html",
-            "mace usage --members k.csv --nonmembers f.csv --candidates c.csv --score text_loss,mink "
-            "--combine auto",
+            "mace usage --members k.csv --nonmembers f.csv --candidates c.csv --score text_loss,mink --combine auto",
         ),
         tables=("members", "nonmembers", "candidates"),
     ),

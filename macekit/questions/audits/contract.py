@@ -47,9 +47,7 @@ class ReleaseQuestion(TablesQuestion):
     train: TableRequired = Field(
         None, description="the rows that the release was made from: a list for each column; null is missing"
     )
-    holdout: TableRequired = Field(
-        None, description="rows like these that it was not made from, with the same columns"
-    )
+    holdout: TableRequired = Field(None, description="rows like these that it was not made from, with the same columns")
     synthetic: TableRequired = Field(None, description="the released rows, with the same columns")
     reference: TableGiven | None = Field(
         None, description="further rows, of neither side; without them, queries that need them are not asked"
@@ -101,9 +99,7 @@ class QueriesAnswer(RiskiestAnswer):
 
     split: Annotated[answers.SplitAnswer | None, about("null if it was not asked")]
     control: Annotated[answers.ControlAnswer | None, about("null if no column of it was named")]
-    groups: Annotated[
-        list[answers.GroupAnswer], about("by the first query of ranking; empty if no group was named")
-    ]
+    groups: Annotated[list[answers.GroupAnswer], about("by the first query of ranking; empty if no group was named")]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer
 

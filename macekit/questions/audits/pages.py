@@ -124,9 +124,7 @@ def predictions(answer: model.AnswerPath, figures: model.Figures, context: model
     others = ("and ", source["n_nonmembers"].number("count"), " others; the predictions are ")
     facts = (
         model.Fact("On training rows", fit["members"].number(), beside),
-        model.Fact(
-            "Training rows", source["n_members"].number("count"), (*others, answer["outputs"].untrusted())
-        ),
+        model.Fact("Training rows", source["n_members"].number("count"), (*others, answer["outputs"].untrusted())),
     )
     own = (*riskiest.strength(answer["strength"]), _fit(answer))
     title, measured = "What a model's predictions give away", answer["strength"].value is not None
@@ -239,9 +237,7 @@ def releases(answer: model.AnswerPath, figures: model.Figures, context: model.Co
     return side_by_side("compare-releases", "Releases side by side", ranks, answer, figures, context)
 
 
-def sizes_of_release(
-    answer: model.AnswerPath, figures: model.Figures, context: model.Context
-) -> model.Report:
+def sizes_of_release(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The largest size, then all of them."""
     table = model.Table("Every size", SIZES, tuple(map(_size, answer["steps"])), riskiest.BAND)
     referenced = bool(answer["n_reference"].value)
@@ -320,9 +316,7 @@ def sides(answer: model.AnswerPath, figures: model.Figures, context: model.Conte
         provenance.section("check", answer["provenance"], context),
     )
     headline = model.Headline(None, answer["sentence"].quote())
-    return model.Report(
-        "Whether the hold-out is fair", headline, model.Facts(tuple(_facts_of_sides(answer))), sections
-    )
+    return model.Report("Whether the hold-out is fair", headline, model.Facts(tuple(_facts_of_sides(answer))), sections)
 
 
 def _match(match: model.AnswerPath) -> Iterator[model.Section]:

@@ -85,9 +85,7 @@ def reply_with_scores(
     require_form(call)
     table_answers.require_rates(question)
     require_acceptance_acts(question)
-    limited = any(
-        each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed)
-    )
+    limited = any(each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed))
     content: dict[str, object] = {"sentence": records.sentence, "warnings": encode.warnings(records.cautions)}
     if call.accept != CSV and (limited or call.accept != ARROW):
         content = {**_verdict(call, question, records, catalogue), **further}
@@ -109,8 +107,7 @@ def _verdict(
         )
         raise fault("missing-field", "member", detail)
     every = {
-        name: Scores.of(each[member], each[~member], ScoreKind.CONTINUOUS)
-        for name, each in records.scores.items()
+        name: Scores.of(each[member], each[~member], ScoreKind.CONTINUOUS) for name, each in records.scores.items()
     }
     queries, same = without_same_order(every)
     prior, confidence, seed = question.prior, question.confidence, question.seed

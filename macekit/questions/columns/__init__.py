@@ -28,6 +28,4 @@ class ColumnsAnswer(TypedDict):
     group: Annotated[str | None, about("called group: it is used only where it is named with group=")]
     truth: Annotated[str | None, about("called truth, label, target or y; null if that is not clear")]
     ids: Annotated[list[str], about("called id, index, something_id, or nothing: they number the rows")]
-    rows: Annotated[
-        int | None, about("how many there are, where the footer of Parquet or the header of NPY says")
-    ]
+    rows: Annotated[int | None, about("how many there are, where the footer of Parquet or the header of NPY says")]

@@ -73,9 +73,7 @@ def side_by_side(
                 *(("A difference covers ", each) for each in list(differences)[:1]),
             ]
         ),
-        limitations.section(
-            limitations.of_sample(prior, ranking[0]["advantage"]["clusters"]), answer["warnings"]
-        ),
+        limitations.section(limitations.of_sample(prior, ranking[0]["advantage"]["clusters"]), answer["warnings"]),
         origin(provenance.section(operation, sources[0], context, sources=sources), sources),
     ]
     return model.Report(title, model.headline(answer, answer), model.Facts(tiles), tuple(sections))
@@ -99,9 +97,7 @@ def _difference(pair: model.AnswerPath) -> tuple[model.Cell, ...]:
 def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
     """The origin of the first input is that of all but for the records themselves."""
     inputs = model.table_of("Inputs", INPUTS, sources, _input, "In the order in which they came.")
-    words: model.Inline = (
-        "The table of origin describes the first input; method and options are the same for all.",
-    )
+    words: model.Inline = ("The table of origin describes the first input; method and options are the same for all.",)
     return model.Section(
         section.name, section.title, (section.blocks[0], model.Paragraph(words), inputs, *section.blocks[1:])
     )

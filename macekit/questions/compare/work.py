@@ -56,9 +56,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
     exposures = {}
     if limits and all(limit.decision is Decision.PASS for limit in limits):
-        exposures = exposures_of(
-            data, question.prior, question.confidence, Direction.EITHER, cluster, question.seed
-        )
+        exposures = exposures_of(data, question.prior, question.confidence, Direction.EITHER, cluster, question.seed)
     odd = (*body.cautions, *(doubts_of(data, clustered=cluster is not None) if limits else ()))
     verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure, odd)
     base = result.ranking[0].advantage.baseline
@@ -73,8 +71,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "baseline": base,
         "ranking": encode.ranking(result),
         "differences": [
-            encode.difference(a, b, difference)
-            for (a, b), difference in zip(pairs, result.differences, strict=True)
+            encode.difference(a, b, difference) for (a, b), difference in zip(pairs, result.differences, strict=True)
         ],
         "warnings": encode.warnings((*body.cautions, *verdict.cautions, *notes, *result.cautions, *cautions)),
         "provenance": encode.provenances(
@@ -102,9 +99,7 @@ def _verdict(
         MaxAdvantage(question.max_advantage, adversaries),
         question.max_group_advantage is not None,
     )
-    return judge_queries(
-        (limit,), queries, question.prior, question.confidence, question.seed, int(further), cluster
-    )
+    return judge_queries((limit,), queries, question.prior, question.confidence, question.seed, int(further), cluster)
 
 
 def _of_groups(

@@ -30,9 +30,7 @@ class CountsQuestion(records.SampleQuestion):
         "range; equal_mass: cells with equally many records; edges: cells between given cuts",
     )
     bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: the number of cells")
-    edges: list[records.Number] | None = Field(
-        None, description="edges: the cuts, increasing", max_length=65_536
-    )
+    edges: list[records.Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
     groups: records.Labels | records.LabelsOfSides | None = Field(
         None,
         description="a label for each record, members first: the counts then have those of each group, too",
@@ -49,9 +47,7 @@ class CountsAnswer(TypedDict):
     warnings: NotRequired[
         Annotated[
             list[WarningAnswer],
-            records.about(
-                "of rows that are not independent, or whose side is in doubt; not there without any"
-            ),
+            records.about("of rows that are not independent, or whose side is in doubt; not there without any"),
         ]
     ]
     input_sha256: str

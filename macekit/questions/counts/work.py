@@ -135,9 +135,7 @@ def start_of(body: DecodedBody) -> CountStream:
     """Counts before the first record, on the cells that the options ask for."""
     question = parse_question(CountsQuestion, body)
     _require_options_act(question, None, None)
-    return (
-        CountStream.on_grid() if question.cells == "grid" or question.query == "continuous" else CountStream()
-    )
+    return CountStream.on_grid() if question.cells == "grid" or question.query == "continuous" else CountStream()
 
 
 def _require_options_act(question: CountsQuestion, shards: object, edges: object) -> None:

@@ -41,9 +41,7 @@ class GateQuestion(PriorQuestion):
             **SIDES_OR_COUNTS,
             "allOf": [
                 {  # as a plain anyOf, makers of clients would take it for several questions
-                    "if": {
-                        "not": {"anyOf": [present("number", "max_advantage"), present("object", "state")]}
-                    },
+                    "if": {"not": {"anyOf": [present("number", "max_advantage"), present("object", "state")]}},
                     "then": any_number("max_tpr", "max_epsilon", "max", *OF_GROUPS),
                 },
                 {"if": present("number", "max"), "then": with_value("metric"), "else": absent("metric")},
@@ -72,9 +70,7 @@ class GateQuestion(PriorQuestion):
         }
     )
 
-    max_advantage: float | None = Field(
-        None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
-    )
+    max_advantage: float | None = Field(None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1])
     changes: int | None = CHANGES
     max_tpr: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
@@ -86,9 +82,7 @@ class GateQuestion(PriorQuestion):
         None, ge=0, le=700, description="largest acceptable epsilon of the score at delta"
     )
     delta: float = Field(0.0, ge=0, lt=1, description="delta for max_epsilon")
-    metric: MetricGiven | None = Field(
-        None, description="metric whose largest value over attackers is limited by max"
-    )
+    metric: MetricGiven | None = Field(None, description="metric whose largest value over attackers is limited by max")
     max: Number | None = Field(None, description="largest acceptable value of the metric")
     max_group_advantage: float | None = MAX_GROUP_ADVANTAGE
     max_group_risk: Annotated[float, Field(ge=0, le=1)] | None = Field(
@@ -143,10 +137,7 @@ class GateAnswer(DecisionAnswer):
     anytime: Annotated[AnytimeAnswer | None, about("of a run of batches; null if there is none")]
     state: Annotated[
         dict[str, object] | None,
-        about(
-            "with anytime: what to give back with the next batch, as it is; a service that signs takes "
-            "no other"
-        ),
+        about("with anytime: what to give back with the next batch, as it is; a service that signs takes no other"),
     ]
     clusters: Annotated[
         statements.ClustersAnswer | None,

@@ -16,9 +16,7 @@ MECHANISM: model.Inline = (
     "epsilon of the mechanism must be at least is another statement, which rests on how members were drawn: an audit "
     "makes it, and the two numbers may differ.",
 )
-PASSED: model.Inline = (
-    "A pass says that no upper end is above its limit. It does not say that nothing leaks.",
-)
+PASSED: model.Inline = ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
 EACH_ONCE: model.Inline = (
     "Each record has to be given once only, in one batch, and how many come in a batch must not depend on the scores "
     "in it. A few members whom almost no nonmember reaches are not looked for; a gate on all records at once does.",
@@ -73,9 +71,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
             ("in all, approximately, to decide",),
         )
     if answer["anytime"]:
-        yield model.Fact(
-            "Looks so far", answer["anytime"]["looks"].number("count"), ("the ends hold at all of them",)
-        )
+        yield model.Fact("Looks so far", answer["anytime"]["looks"].number("count"), ("the ends hold at all of them",))
     yield from records(answer["anytime"] or answer["provenance"])
     yield from worth(answer["clusters"])
 
@@ -160,9 +156,7 @@ def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
     files = list(answer["files"])
     every = model.Table("Every file", HEAD_OF_FILES, tuple(map(_file, files)))
     sentences = tuple((each["file"].untrusted(), ": ", each["answer"]["sentence"].quote()) for each in files)
-    limits = tuple(
-        (each["file"].untrusted(), *_row(limit)) for each in files for limit in each["answer"]["limits"]
-    )
+    limits = tuple((each["file"].untrusted(), *_row(limit)) for each in files for limit in each["answer"]["limits"])
     statements = (
         (model.Phrase((each["file"].untrusted(), ": ", limit["about"].untrusted(), " covers ")), limit)
         for each in files
@@ -212,9 +206,7 @@ def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> I
     if answer["decision"].value == "pass":
         yield PASSED
     yield EACH_ALONE
-    above = (
-        words for each in files for words in _above(each["answer"]["limits"], each["answer"]["warnings"])
-    )
+    above = (words for each in files for words in _above(each["answer"]["limits"], each["answer"]["warnings"]))
     yield from dict.fromkeys(above)
     yield MECHANISM
     first = files[0]["answer"]

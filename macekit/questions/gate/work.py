@@ -128,15 +128,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     limits, cluster = _limits(q, body, data, table), samples.clusters_of(body)
-    result = judge(
-        data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure, body.cautions
-    )
+    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure, body.cautions)
     options = provenance_options(q, call)
     source = encode.provenance(data, result.provenance.method, q.seed, options, encode.columns_of(body))
     source["declaration"] = under = (
-        None
-        if q.declaration is None
-        else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
+        None if q.declaration is None else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
     )
     content = judgement(result, source)
     if under is not None and content["covers"]:
@@ -160,15 +156,11 @@ def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
         message = "only max_advantage and max_group_advantage ask for a class of attacks"
         raise effects.useless("changes", message)
     of_cells = question.max is not None or question.max_epsilon is not None
-    cuts = (of_cells and effects.is_ranked(data)) or (
-        question.max_group_risk is not None and effects.is_line(data)
-    )
+    cuts = (of_cells and effects.is_ranked(data)) or (question.max_group_risk is not None and effects.is_line(data))
     if estimator.bins is not None and not cuts:
         raise effects.useless("estimator.bins", "no limit here is judged on cells that are cut for it")
     vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
-    acting = (
-        estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
-    )
+    acting = estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
     for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
             message = "only max_advantage and max_group_advantage ask for a class of attacks"
@@ -217,9 +209,7 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
 
 
-def _limits(
-    q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None
-) -> list[maxima.Limit]:
+def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None) -> list[maxima.Limit]:
     """The limits that were given, in the order of the question's fields."""
     estimator_target = target(q.estimator, q.changes)
     bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
@@ -236,9 +226,7 @@ def _limits(
         labels = samples.groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
         limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
     if q.max_group_risk is not None:
-        whole = (
-            None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)
-        )
+        whole = None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)
         limits.append(
             maxima.MaxGroupRisk(
                 q.max_group_risk,

@@ -45,9 +45,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     )
     sections = (
         model.Section("metrics", "Metrics", blocks, (brief,)),
-        limitations.section(
-            _open(entries, prior, answer["clusters"]), *(metric["warnings"] for metric in entries)
-        ),
+        limitations.section(_open(entries, prior, answer["clusters"]), *(metric["warnings"] for metric in entries)),
         provenance.section("metrics", source, context),
     )
     return model.Report(
@@ -70,9 +68,7 @@ def _row(metric: model.AnswerPath) -> tuple[model.Cell, ...]:
     )
 
 
-def _open(
-    entries: model.AnswerPath, prior: model.AnswerPath, clusters: model.AnswerPath
-) -> Iterator[model.Inline]:
+def _open(entries: model.AnswerPath, prior: model.AnswerPath, clusters: model.AnswerPath) -> Iterator[model.Inline]:
     for metric in entries:
         yield from limitations.of_optimum(metric)
     yield from limitations.of_sample(prior, clusters)

@@ -30,9 +30,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     choice = question.metrics if question.metrics is not None else every_metric()
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
     if cluster is not None and learned is None:
-        of_all = advantage(
-            data, question.prior, CellsTarget(bins), question.confidence, question.seed, cluster=cluster
-        )
+        of_all = advantage(data, question.prior, CellsTarget(bins), question.confidence, question.seed, cluster=cluster)
     results = [
         metric_optimum(
             counts,
@@ -48,21 +46,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     ]
     # the cells are counted already; slices and kernel densities, of vectors too, only if they are asked for
     read = counts if published is None else lone
-    by_paper = paper_metrics(
-        read, [each.metric for each in results], question.prior, question.seed, published
-    )
+    by_paper = paper_metrics(read, [each.metric for each in results], question.prior, question.seed, published)
     document: MetricsAnswer = {
         "metrics": [
-            encode.metric(
-                _about(each, learned, (*notes, *body.cautions, *_rows(each, lone, data, question))), of_paper
-            )
+            encode.metric(_about(each, learned, (*notes, *body.cautions, *_rows(each, lone, data, question))), of_paper)
             for each, of_paper in zip(results, by_paper, strict=True)
         ],
         "learned_score": encode.learned_score(learned or counts),
         "clusters": None if of_all is None else encode.clusters(of_all.clusters),
-        "provenance": options.provenance(
-            call, question, body, data, results[0].provenance.method, fingerprint(data)
-        ),
+        "provenance": options.provenance(call, question, body, data, results[0].provenance.method, fingerprint(data)),
     }
     return options.reply_of(call, document, data)
 
@@ -75,9 +67,7 @@ def _rows(
     return () if of_all else lone_caution(lone, data)
 
 
-def _about(
-    result: MetricEstimate, learned: LearnedScore | None, cautions: tuple[Caution, ...]
-) -> MetricEstimate:
+def _about(result: MetricEstimate, learned: LearnedScore | None, cautions: tuple[Caution, ...]) -> MetricEstimate:
     """A metric that says first what is odd about the rows, and which learned score it speaks of, if it does of one."""
     first = cautions if learned is None else (*cautions, learned.caution)
     return replace(result, cautions=(*first, *result.cautions))

@@ -44,9 +44,7 @@ class PlanQuestion(Question):
     )
 
     expected: float = Field(ge=0, lt=1, description="expected advantage")
-    max_advantage: float | None = Field(
-        None, ge=-1, le=1, description="largest acceptable advantage, to decide about"
-    )
+    max_advantage: float | None = Field(None, ge=-1, le=1, description="largest acceptable advantage, to decide about")
     threshold: float | None = FORMER_LIMIT
     width: Share | None = Field(None, description="wanted width of the interval")
     prior: Prior = 0.5

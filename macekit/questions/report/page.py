@@ -90,9 +90,7 @@ def _risk(summary: model.AnswerPath, figures: model.Figures) -> tuple[model.Sect
 
 def _posterior(figures: model.Figures) -> tuple[model.Section, ...]:
     charts = figures.pick("posterior")
-    return (
-        (model.Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
-    )
+    return (model.Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:

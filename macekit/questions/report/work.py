@@ -94,9 +94,7 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
         raise fault("missing-field", "groups", detail)
     adversaries = target(question.estimator, question.changes)
     labels = samples.groups_of_kept(body, question.seed) if table is None else table
-    limits: list[Limit] = [
-        MaxGroupAdvantage(cast("float", question.max_group_advantage), labels, adversaries)
-    ]
+    limits: list[Limit] = [MaxGroupAdvantage(cast("float", question.max_group_advantage), labels, adversaries)]
     if question.max_advantage is not None:
         limits.insert(0, MaxAdvantage(question.max_advantage, adversaries))
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None

@@ -20,9 +20,7 @@ class RiskQuestion(CellsQuestion):
         }
     )
 
-    targets: Targets | None = Field(
-        None, description="scores to state the risk of; without it, every record sent"
-    )
+    targets: Targets | None = Field(None, description="scores to state the risk of; without it, every record sent")
     groups: Labels | LabelsOfSides | None = Field(
         None, description="a label for each record, members first, or for each target"
     )
@@ -84,14 +82,10 @@ class RiskAnswer(TypedDict):
     signed_baseline: Annotated[float, about("the same, signed: 2 prior - 1")]
     mean: answers.MeanOfMixture
     flags: answers.FlagsAnswer
-    guarantee: Annotated[
-        statements.GuaranteeAnswer, about("of lower and upper, for one record named in advance")
-    ]
+    guarantee: Annotated[statements.GuaranteeAnswer, about("of lower and upper, for one record named in advance")]
     simultaneous_guarantee: statements.GuaranteeAnswer
     metric_rule: answers.MetricRuleAnswer | None
-    paper: Annotated[
-        answers.PaperRiskAnswer | None, about("how the paper's columns came about, if estimator was sent")
-    ]
+    paper: Annotated[answers.PaperRiskAnswer | None, about("how the paper's columns came about, if estimator was sent")]
     learned_scores: answers.LearnedScores
     records: RecordsAnswer
     groups: list[answers.GroupAnswer]

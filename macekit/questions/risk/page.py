@@ -30,9 +30,7 @@ COLUMNS = (
 
 def section(risk: model.AnswerPath, figures: model.Figures, *before: model.Block) -> model.Section:
     """Risk over the score: in words, and drawn."""
-    return model.Section(
-        "risk", "Individual risk over the score", (*before, *_meaning(risk), *figures.pick("risk"))
-    )
+    return model.Section("risk", "Individual risk over the score", (*before, *_meaning(risk), *figures.pick("risk")))
 
 
 def _meaning(risk: model.AnswerPath) -> tuple[model.Paragraph, model.Bullets]:
@@ -89,9 +87,7 @@ def most_exposed(records: model.AnswerPath, top: int | None = None) -> model.Tab
 
     All that were asked for with ``top`` are listed, in the order in which they were answered.
     """
-    order = (
-        _surest(records)[: model.TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
-    )
+    order = _surest(records)[: model.TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
     rows = tuple(_row(records, int(at)) for at in order)
     head: tuple[str, ...] = HEAD
     head += ("Metric", "From", "To") if records["metric"] else ()
@@ -102,9 +98,7 @@ def most_exposed(records: model.AnswerPath, top: int | None = None) -> model.Tab
         "place in the input, counted from zero."
     )
     more = len(records["index"]) - len(rows)
-    return model.Table(
-        "Records with the strongest evidence of membership", head, rows, note, more, records.path
-    )
+    return model.Table("Records with the strongest evidence of membership", head, rows, note, more, records.path)
 
 
 def _for_one_screen(exposed: model.Table) -> Iterator[model.Table]:
@@ -171,9 +165,7 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
         ("Its interval covers ", paper["covers"].quote(), ". It assumes: ", paper["assumes"].quote(), "."),
     ]
     if threshold := paper["metric_threshold"]:
-        items.append(
-            ("The metric as published is for a threshold of ", threshold.number(), " on the posterior.")
-        )
+        items.append(("The metric as published is for a threshold of ", threshold.number(), " on the posterior."))
     items += [(each["message"].quote(), ".") for each in paper["warnings"]]
     return (model.Bullets(tuple(items)),)
 
@@ -207,9 +199,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
             flags["records"].number("count"),
             ("by their cells, membership is likelier than the threshold says",),
         ),
-        model.Fact(
-            "Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))
-        ),
+        model.Fact("Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))),
         model.Fact(
             "Without any leak",
             answer["baseline"].number(),

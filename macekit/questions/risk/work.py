@@ -48,9 +48,7 @@ NO_PAPER = dict.fromkeys(
 )
 """Columns that are null if the paper's estimate was not asked for."""
 
-NO_METRIC = dict.fromkeys(
-    ("metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold")
-)
+NO_METRIC = dict.fromkeys(("metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"))
 """Columns that are null if no metric was asked for."""
 
 NO_LEARNED = dict.fromkeys(("learned_score", "learned_half"))
@@ -99,9 +97,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = replace(result, cautions=(*notes, *body.cautions, *result.cautions))
     of_record = None
     if question.metric is not None:
-        of_record = metric_of_cells(
-            lone, result, options.metric(question.metric, question.prior), question, bins
-        )
+        of_record = metric_of_cells(lone, result, options.metric(question.metric, question.prior), question, bins)
     reading = options.paper_reading(question.estimator, bins)
     published = None if reading is None else _published(lone, targets, question, reading)
     listing = result if question.top is None else result.top(question.top)
@@ -111,9 +107,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if call.accept in (CSV, ARROW):
         about = {"sentence": result.sentence, "provenance": source}
         records = data.n_members + data.n_nonmembers
-        return options.reply_with_rows(
-            call, encode.arrow_table(columns), about, records, source["input_sha256"]
-        )
+        return options.reply_with_rows(call, encode.arrow_table(columns), about, records, source["input_sha256"])
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
     whole = samples.with_counts(data) if cluster is None else data
     mean = mean_risk(whole, result.cells, question.confidence, question.seed, bins, cluster)
@@ -146,13 +140,9 @@ def summary(
         "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
         "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),
         "metric_rule": None if record_metric is None else encode.metric_rule(record_metric),
-        "learned_scores": None
-        if result.learned is None
-        else [encode.learned_score(each) for each in result.learned],
+        "learned_scores": None if result.learned is None else [encode.learned_score(each) for each in result.learned],
         "cells": _cells(result, record_metric),
-        "warnings": encode.warnings(
-            (*result.cautions, *(() if record_metric is None else record_metric.cautions))
-        ),
+        "warnings": encode.warnings((*result.cautions, *(() if record_metric is None else record_metric.cautions))),
     }
 
 
@@ -228,17 +218,13 @@ def by_group_of(
     return {each.label: each for each in groups_of_data}
 
 
-def rows_of_groups(
-    body: DecodedBody, counts: Counts, risks: RiskByCell, question: PriorQuestion
-) -> list[GroupAnswer]:
+def rows_of_groups(body: DecodedBody, counts: Counts, risks: RiskByCell, question: PriorQuestion) -> list[GroupAnswer]:
     """What each group bears and gives away, of counts that were posted with their groups."""
     table = samples.groups_of_counts(body, counts)
     if table is None:
         return []
     alone = by_group_of_counts(counts, table, question.prior, question.confidence, question.seed)
-    return group_rows(
-        risks.of_groups(counts, table, question.confidence), {each.label: each for each in alone}
-    )
+    return group_rows(risks.of_groups(counts, table, question.confidence), {each.label: each for each in alone})
 
 
 def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
@@ -292,9 +278,7 @@ def _cells(result: IndividualRisk | RiskByCell, record_metric: IndividualMetric 
     }
 
 
-def _metric_columns(
-    record_metric: IndividualMetric | None, cell: NDArray[np.int64]
-) -> dict[str, NDArray[np.generic]]:
+def _metric_columns(record_metric: IndividualMetric | None, cell: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
     """The metric of each of these cells; -1 is none."""
     if record_metric is None:
         return {}
@@ -331,9 +315,7 @@ def group_rows(table: GroupRisks | None, alone: dict[object, GroupAdvantage]) ->
                 "upper": float(table.upper[i]),
                 "n_members": None if own is None else own.n_members,
                 "n_nonmembers": None if own is None else own.n_nonmembers,
-                "advantage": None
-                if own is None or own.advantage is None
-                else encode.certified(own.advantage),
+                "advantage": None if own is None or own.advantage is None else encode.certified(own.advantage),
                 "warnings": encode.warnings(() if own is None else own.cautions),
             }
         )

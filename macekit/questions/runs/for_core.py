@@ -175,8 +175,7 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
     if q.query == ("continuous" if as_labels else "discrete"):
         came = "labels" if as_labels else "numbers along a line"
         detail = (
-            f"the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
-            "new run"
+            f"the batches before were read as {came}, which cannot change on the way; leave it out, or begin a new run"
         )
         raise fault("bad-option", "query", detail)
     return "discrete" if as_labels else q.query

@@ -87,9 +87,7 @@ def _steps_up_to(answer: model.AnswerPath) -> Iterator[model.Fact]:
     if answer["decision"].value is not None:
         limit: model.Inline = ("keep the advantage at or below ", answer["max_advantage"].number("exact"))
         yield model.Fact("All steps up to", "none" if last.value is None else last.untrusted(), limit)
-        yield model.Fact(
-            "First shown to exceed it", "none" if failed.value is None else failed.untrusted(), ()
-        )
+        yield model.Fact("First shown to exceed it", "none" if failed.value is None else failed.untrusted(), ())
 
 
 def _step(step: model.AnswerPath) -> tuple[model.Cell, ...]:
@@ -140,9 +138,7 @@ def candidates(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     utilities = [row["utility"] for row in data]
     heights = finite([*(row[end] for row in data for end in ("lower", "upper")), most])
     x = scaled("utility", "utility", padded(min(utilities), max(utilities), 0.12), tickCount=6)
-    y = scaled(
-        "lower", "advantage (drawn through: the limit)", padded(min(heights), max(heights)), tickCount=6
-    )
+    y = scaled("lower", "advantage (drawn through: the limit)", padded(min(heights), max(heights)), tickCount=6)
     colour: Spec = {"condition": {"test": "datum.may", "value": MEMBER}, "value": MUTED}
     tick: Spec = {"orient": "horizontal", "thickness": 2.5, "size": 16, "color": INK, "opacity": 1}
     name = {"x": x, "y": amount("upper"), "text": {"field": "name"}, "color": colour}
@@ -174,9 +170,7 @@ def procedure(answer: model.AnswerPath, figures: model.Figures, context: model.C
     tiles = (
         model.Fact("Advantage on average at least", mean["lower"].number(), sure(mean)),
         model.Fact("On average at most", mean["upper"].number(), sure(mean)),
-        model.Fact(
-            "The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())
-        ),
+        model.Fact("The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())),
         model.Fact(
             "More records cannot remove",
             answer["records_cannot"]["estimate"].number("percent"),

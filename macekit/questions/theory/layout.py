@@ -40,9 +40,7 @@ class Tile:
 
     def fact(self, answer: model.AnswerPath) -> model.Fact:
         """The tile, filled in."""
-        return model.Fact(
-            self.label, model.at(answer, self.path).number(self.kind), (self.note,) if self.note else ()
-        )
+        return model.Fact(self.label, model.at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,7 @@ class Layout:
     heading: str = "Over the range"
     """Of the section with the tables and the curves."""
 
-    def content(
-        self, answer: model.AnswerPath, figures: model.Figures, context: model.Context
-    ) -> model.Report:
+    def content(self, answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
         """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
         tables = tuple(table for columns in self.columns for table in columns.table(answer))
         blocks: tuple[model.Block, ...] = (*figures.items, *tables)
@@ -108,9 +104,7 @@ class Layout:
             *(tile.fact(answer) for tile in self.tiles if model.at(answer, tile.path)),
             *list(_tightest(answer["bounds"]))[: self.tightest],
         )
-        return model.Report(
-            self.title, model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
-        )
+        return model.Report(self.title, model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections)
 
 
 def bounds(entries: model.AnswerPath, value: str) -> Iterator[model.Section]:
@@ -125,9 +119,7 @@ def bounds(entries: model.AnswerPath, value: str) -> Iterator[model.Section]:
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
     table = model.Table("Bounds side by side", head, rows)
     blocks: list[model.Block] = [table]
-    blocks += [
-        model.Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))
-    ]
+    blocks += [model.Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))]
     blocks += [model.Paragraph(note)] if note else []
     yield model.Section("bounds", "Every bound, side by side", tuple(blocks), (_by_quantity(table),))
 

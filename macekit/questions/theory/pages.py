@@ -339,9 +339,7 @@ ONLY_IF_GAUSSIAN: model.Inline = (
 
 def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The decision, the bounds, and the guesses behind them."""
-    source, epsilon, promise, normal = (
-        answer[name] for name in ("provenance", "epsilon", "promise", "gaussian")
-    )
+    source, epsilon, promise, normal = (answer[name] for name in ("provenance", "epsilon", "promise", "gaussian"))
     at: model.Inline = ("at delta ", epsilon["delta"].number("exact"), ", whatever the mechanism")
     tiles = [model.Fact("Epsilon of the mechanism, at least", epsilon["lower_bound"].number("floor"), at)]
     if promise:
@@ -354,9 +352,7 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
         )
     if normal:
         mu: model.Inline = ("and epsilon ", normal["epsilon"].number("floor")) if normal["epsilon"] else ()
-        tiles.append(
-            model.Fact("Mu at least, if the mechanism is Gaussian", normal["mu"].number("floor"), mu)
-        )
+        tiles.append(model.Fact("Mu at least, if the mechanism is Gaussian", normal["mu"].number("floor"), mu))
     unit = "coins of records" if answer["draw"].value == "coin" else "pairs of records"
     tiles.append(model.Fact("Fair coins", answer["coins"].number("count"), (unit,)))
     backing = answer["guarantee"]
@@ -381,8 +377,7 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
 def after_each(runs: model.AnswerPath) -> model.Section:
     """What epsilon is at least after each of several runs."""
     rows = tuple(
-        (run["name"].untrusted(), run["coins"].number("count"), run["lower_bound"].number("floor"))
-        for run in runs
+        (run["name"].untrusted(), run["coins"].number("count"), run["lower_bound"].number("floor")) for run in runs
     )
     table = model.Table(
         "After each run",

@@ -167,8 +167,7 @@ def _share(title: str) -> Spec:
 
 def _shares(value: Any) -> list[tuple[str, list[float]]]:
     return [
-        (side, [count / max(1, sum(value[side]) + value[f"outside_{side}"]) for count in value[side]])
-        for side in SIDES
+        (side, [count / max(1, sum(value[side]) + value[f"outside_{side}"]) for count in value[side]]) for side in SIDES
     ]
 
 
@@ -189,12 +188,8 @@ def _intervals(value: Any) -> tuple[Spec, str]:
     first = {"condition": {"test": f"datum.side === '{SIDES[0]}'", "value": MEMBER}, "value": NONMEMBER}
     colours, dashes = ({**side, "scale": {"domain": SIDES, "range": looks}} for looks in (COLOURS, DASHES))
     spec = chart(
-        frame.layer(
-            "area", {"x": along.axis, "y": y, "detail": {"field": "side"}, "fill": first}, opacity=0.16
-        ),
-        frame.layer(
-            "line", {"x": along.axis, "y": y, "stroke": colours, "strokeDash": dashes}, strokeWidth=2
-        ),
+        frame.layer("area", {"x": along.axis, "y": y, "detail": {"field": "side"}, "fill": first}, opacity=0.16),
+        frame.layer("line", {"x": along.axis, "y": y, "stroke": colours, "strokeDash": dashes}, strokeWidth=2),
         data=rows(along.from_the_left(points)),
         height=230,
     )
@@ -223,9 +218,7 @@ def _categories(value: Any) -> tuple[Spec, str]:
         "fill": {**side, "scale": fills, "legend": {"symbolType": "square", "symbolSize": 120}},
         "stroke": {**side, "scale": {"domain": SIDES, "range": COLOURS}},
     }
-    spec = chart(
-        frame.layer("bar", where, strokeWidth=1.5), data=rows(bars), width=WIDTH - 140, height={"step": 13}
-    )
+    spec = chart(frame.layer("bar", where, strokeWidth=1.5), data=rows(bars), width=WIDTH - 140, height={"step": 13})
     some = f", of which the {len(frequent)} most frequent are drawn" if len(frequent) < len(labels) else ""
     return spec, f"in {many(len(labels), 'category', 'categories')}{some}"
 
@@ -258,9 +251,7 @@ def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence
         (name, scores["members"][i].number("count"), scores["nonmembers"][i].number("count"))
         for i, name in zip(order, names, strict=False)
     )
-    return Table(
-        "Records of each side", (what, *SIDES), lines, more=len(order) - len(lines), where=scores.path
-    )
+    return Table("Records of each side", (what, *SIDES), lines, more=len(order) - len(lines), where=scores.path)
 
 
 PLOT = 500
@@ -291,9 +282,7 @@ def posterior(curves: AnswerPath, prior: float) -> Figure | None:
         frame.layer("point", middle, bars, color=MUTED, filled=True, size=14, opacity=1),
         frame.across("y", rounded(prior), BASELINE, frame.DASHED),
         frame.layer("line", middle, line, color=MEMBER, strokeWidth=2.5),
-        frame.words(
-            f"no leakage: {three(prior)}", {"value": PLOT + 8}, {"datum": rounded(prior)}, color=BASELINE
-        ),
+        frame.words(f"no leakage: {three(prior)}", {"value": PLOT + 8}, {"datum": rounded(prior)}, color=BASELINE),
         frame.note("line and band: kernel densities; dots and bars: slices"),
         width=PLOT,
         height=230,

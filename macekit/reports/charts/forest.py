@@ -92,9 +92,7 @@ def groups(entries: AnswerPath, zero: float) -> Figure:
         for g in (each.value for each in ordered[:MOST])
     ]
     spec = with_limit(lines, "mean individual risk", "no leakage", zero)
-    return Figure(
-        "groups", "Risk of each group", _groups_in_words(ordered, zero), spec, _table(ordered, entries.path)
-    )
+    return Figure("groups", "Risk of each group", _groups_in_words(ordered, zero), spec, _table(ordered, entries.path))
 
 
 def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
@@ -104,9 +102,7 @@ def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
     if top["risk"] is not None:
         limits = between(top["lower"], top["upper"])
         worst = f"The highest mean risk of {many(count, 'group')} is {three(top['risk'])}, {limits}."
-    return (
-        f"{worst} Without any leakage it would be {three(zero)}.{left_out(min(MOST, count), count, 'groups')}"
-    )
+    return f"{worst} Without any leakage it would be {three(zero)}.{left_out(min(MOST, count), count, 'groups')}"
 
 
 def _table(ordered: list[AnswerPath], where: str) -> Table:
@@ -222,14 +218,10 @@ def _along(answer: AnswerPath, names: Sequence[str]) -> Spec:
     """A line for each step, over one axis with the baseline and the limit."""
     entries = list(answer["steps"])[:MOST]
     lines = [_line(name, step.value, _mark(step)) for name, step in zip(names, entries, strict=False)]
-    return with_limit(
-        lines, "advantage", "no leakage", answer["baseline"].value, answer["max_advantage"].value
-    )
+    return with_limit(lines, "advantage", "no leakage", answer["baseline"].value, answer["max_advantage"].value)
 
 
-def with_limit(
-    lines: Sequence[Line], what: str, without: str, zero: float, limit: float | None = None
-) -> Spec:
+def with_limit(lines: Sequence[Line], what: str, without: str, zero: float, limit: float | None = None) -> Spec:
     """Lines over one axis with what there is without a leak, dashed, and the limit, drawn through, if there is one."""
     references, also = [baseline(rounded(zero))], [rounded(zero)]
     title = f"{what} (dashed: {without})"
@@ -263,9 +255,7 @@ def trainings(answer: AnswerPath) -> Figure:
         *((each["name"].untrusted(), each) for each in entries[:MOST_ROWS]),
     ]
     rows: tuple[tuple[Cell, ...], ...] = tuple((name, *part.interval()) for name, part in cells)
-    table = Table(
-        "Every model", ("model", *ENDS), rows, more=max(0, len(entries) - MOST_ROWS), where="models"
-    )
+    table = Table("Every model", ("model", *ENDS), rows, more=max(0, len(entries) - MOST_ROWS), where="models")
     return Figure("models", "The models of a training procedure", text, spec, table)
 
 
@@ -289,9 +279,7 @@ def attack(answer: AnswerPath) -> Figure:
 def metrics(entries: AnswerPath) -> Figure:
     """A line for each metric at its optimum; a tick marks what guessing without the score gives."""
     lines = [
-        Line(
-            metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"]
-        )
+        Line(metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"])
         for m in entries
     ]
     above = sum(m.value["lower"] > m.value["trivial"] for m in entries)

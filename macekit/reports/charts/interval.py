@@ -18,9 +18,7 @@ def interval(answer: AnswerPath) -> Figure:
     limit = (value.get("verdict") or {}).get("threshold")
     lines = _lines(value)
     marks = _references(value, limit)
-    values = finite(
-        [v for line in lines for v in (line["lower"], line["upper"])] + [mark["at"] for mark in marks]
-    )
+    values = finite([v for line in lines for v in (line["lower"], line["upper"])] + [mark["at"] for mark in marks])
     low, high = frame.padded(min(values), max(values), 0.06)
     x = frame.scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
     y = frame.named("row")
@@ -63,9 +61,7 @@ def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str,
     if claim := value.get("claim"):
         ceiling = claim["advantage_ceiling"]
         marks.append(("ceiling", ceiling, f"ceiling of the claimed epsilon: {three(ceiling)}", MUTED))
-    return [
-        {"what": what, "at": rounded(at), "text": text, "colour": colour} for what, at, text, colour in marks
-    ]
+    return [{"what": what, "at": rounded(at), "text": text, "colour": colour} for what, at, text, colour in marks]
 
 
 def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[frame.Spec]:

@@ -73,9 +73,7 @@ def curves(
 
 def _point_in_words(point: Point, x: Axis, series: Series) -> str:
     """A point in words, rounded as its table rounds it."""
-    return (
-        f"{format_number(Number(point[1], '', series.kind))} at {format_number(Number(point[0], '', x.kind))}"
-    )
+    return f"{format_number(Number(point[1], '', series.kind))} at {format_number(Number(point[0], '', x.kind))}"
 
 
 def _points(xs: AnswerPath, ys: AnswerPath, x: Axis, y: Axis) -> list[Point]:
@@ -83,10 +81,7 @@ def _points(xs: AnswerPath, ys: AnswerPath, x: Axis, y: Axis) -> list[Point]:
     return [
         (a, b)
         for a, b in zip(xs.value or (), ys.value or (), strict=False)
-        if a is not None
-        and b is not None
-        and (a >= LEAST or not x.logarithmic)
-        and (b >= LEAST or not y.logarithmic)
+        if a is not None and b is not None and (a >= LEAST or not x.logarithmic) and (b >= LEAST or not y.logarithmic)
     ]
 
 
@@ -140,9 +135,7 @@ def promise(answer: AnswerPath) -> Charts:
     series = (Series("tpr", "allowed"),)
     return (
         curves("roc", "What the promise leaves an attacker", answer["roc"], fpr, tpr, series, _guessing()),
-        curves(
-            "trade", "Delta against epsilon", answer["curve"], epsilon, delta, (Series("delta", "delta"),)
-        ),
+        curves("trade", "Delta against epsilon", answer["curve"], epsilon, delta, (Series("delta", "delta"),)),
     )
 
 

@@ -45,9 +45,7 @@ def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | N
     return Figure("risk", "Individual risk over the score", text, spec, _table(answer, names(answer)))
 
 
-def _steps(
-    value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span], along: Along
-) -> frame.Spec:
+def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span], along: Along) -> frame.Spec:
     cells, zero = value["cells"], rounded(value["signed_baseline"])
     steps = [{"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in SIGNED}} for i in indices]
     points, x = along.from_the_left(_polyline(_merge_steps(steps), along.at)), along.axis

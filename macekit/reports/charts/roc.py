@@ -76,8 +76,7 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 def rates_table(roc: AnswerPath) -> Table:
     """The points asked for, in numbers, and the area."""
     lines: list[tuple[Cell, ...]] = [
-        (Phrase(("at FPR ", point["fpr"].number("plain"))), *point.numbers(*ENDS))
-        for point in roc["operating_points"]
+        (Phrase(("at FPR ", point["fpr"].number("plain"))), *point.numbers(*ENDS)) for point in roc["operating_points"]
     ]
     lines.append(("area under the curve", *roc.numbers("auc", "auc_lower", "auc_upper")))
     return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))
@@ -148,9 +147,7 @@ def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
     )
     text = _in_words(value)
     if band is not None and len(band):
-        text += (
-            " Each of these intervals is for a rate named beforehand; the band holds at every rate at once."
-        )
+        text += " Each of these intervals is for a rate named beforehand; the band holds at every rate at once."
     return Figure("low-fpr", "ROC where false alarms are few", text, spec, rates_table(answer))
 
 

@@ -57,9 +57,7 @@ def table(groups: model.AnswerPath) -> model.Table:
         paths = {group.path for group in surest}
         first = [group for group in first if group.path in paths]
     note = "Those with the highest lower ends are shown." if len(groups) > model.MOST_ROWS else ""
-    return model.Table(
-        "Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path
-    )
+    return model.Table("Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
 
 
 def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:

@@ -61,16 +61,12 @@ class Numbers:
     compared: set[int] = field(default_factory=set)
     backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
 
-    def interval(
-        self, label: Cell, value: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
-    ) -> None:
+    def interval(self, label: Cell, value: AnswerPath, confidence: AnswerPath, backing: Backing | None = None) -> None:
         """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
         ends = value.interval()
         self.row(label, ends, confidence, backing or Backing.of(value["guarantee"]))
 
-    def row(
-        self, label: Cell, ends: tuple[Cell, ...], confidence: AnswerPath, backing: Backing | None
-    ) -> None:
+    def row(self, label: Cell, ends: tuple[Cell, ...], confidence: AnswerPath, backing: Backing | None) -> None:
         """A number with its estimate and the ends it has."""
         level: Cell = confidence.number("percent") if confidence and backing else ""
         always = "" if backing is None else "yes" if backing.always else backing.unless
@@ -101,9 +97,7 @@ class Numbers:
 
     def section(self, caption: str) -> Section:
         """The tables under their heading; one screen shows the numbers that have an interval."""
-        intervals = tuple(
-            row for place, row in enumerate(self.rows) if row[-1] != "" or place in self.compared
-        )
+        intervals = tuple(row for place, row in enumerate(self.rows) if row[-1] != "" or place in self.compared)
         brief = (Table(caption, HEAD, intervals).only(0, 1, 2, 3, 4),)
         return Section("numbers", "The numbers, and what they are worth", self.tables(caption), brief)
 
@@ -132,9 +126,7 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].quote(), " (its expectation)"))
         numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED[paper["statistic"].value]))
-        numbers.beside(
-            Phrase((paper["statistic"].quote(), " on average if nothing leaks")), paper["null_level"]
-        )
+        numbers.beside(Phrase((paper["statistic"].quote(), " on average if nothing leaks")), paper["null_level"])
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])
     if roc := result["roc"]:

@@ -40,16 +40,12 @@ def section(items: Iterable[Inline], *warnings: AnswerPath) -> Section:
         for warning in each:
             messages.setdefault(warning["message"].value, ("Note: ", warning["message"].quote(), "."))
     notes = list(messages.values())
-    rest: list[Inline] = (
-        [(f"{len(notes) - MOST} more warnings are in the JSON.",)] if len(notes) > MOST else []
-    )
+    rest: list[Inline] = [(f"{len(notes) - MOST} more warnings are in the JSON.",)] if len(notes) > MOST else []
     blocks = Bullets((*items, *notes[:MOST], *rest))
     return Section("not-established", "What was not established", (blocks,))
 
 
-def of_assessment(
-    result: AnswerPath, prior: AnswerPath, flags: AnswerPath = plain_words.NOTHING
-) -> Iterator[Inline]:
+def of_assessment(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = plain_words.NOTHING) -> Iterator[Inline]:
     """What one sample's advantage leaves open."""
     yield from _verdict(result["verdict"])
     yield from of_advantage(result, flags)
@@ -115,9 +111,7 @@ def of_exposure(exposure: AnswerPath) -> Iterator[Inline]:
 def of_promise(claim: AnswerPath) -> Iterator[Inline]:
     """What a promise that stands is not."""
     if claim["decision"].value == "not contradicted":
-        yield (
-            "It was not shown that the promise is kept: these records do not contradict it, and that is no proof.",
-        )
+        yield ("It was not shown that the promise is kept: these records do not contradict it, and that is no proof.",)
 
 
 def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) -> Iterator[Inline]:
@@ -153,15 +147,11 @@ def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) ->
 
 def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
     if plain_words.no_evidence(result, flags):
-        return (
-            "It was not shown that anything leaks at all: the lower end does not lie above the baseline.",
-        )
+        return ("It was not shown that anything leaks at all: the lower end does not lie above the baseline.",)
     return ("A gain over the baseline at this prior was not shown: the lower end does not lie above it.",)
 
 
-def of_sample(
-    prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING, scope: Inline = SCOPE
-) -> Iterator[Inline]:
+def of_sample(prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING, scope: Inline = SCOPE) -> Iterator[Inline]:
     """What no sample of scores can tell."""
     yield scope
     yield BETWEEN_CLUSTERS if clusters else INDEPENDENCE
@@ -181,9 +171,7 @@ def of_guarantee(guarantee: AnswerPath) -> Iterator[Inline]:
 
 def of_groups(groups: AnswerPath) -> Iterator[Inline]:
     """Groups of which little can be said."""
-    small = [
-        group for group in groups if any(w["code"].value == "group_too_small" for w in group["warnings"])
-    ]
+    small = [group for group in groups if any(w["code"].value == "group_too_small" for w in group["warnings"])]
     if small:
         names = _enumeration([(group["label"].untrusted(),) for group in small[:MOST]])
         others = f", and {len(small) - MOST} more" if len(small) > MOST else ""

@@ -60,9 +60,7 @@ class AttackerClass:
             view = "see which of ", *cells, " of similar values the score falls in"
             return cls((", for a score sorted into ", *cells), "score", both(*view))
         assumption = assumed_class(advantage)
-        return cls(
-            (f", if {assumption}",), "score", (*least, f", whoever that is, and, if {assumption},", *most)
-        )
+        return cls((f", if {assumption}",), "score", (*least, f", whoever that is, and, if {assumption},", *most))
 
 
 def rules_anywhere(advantage: AnswerPath) -> Inline:
@@ -158,9 +156,7 @@ def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     if verdict:
         warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
         below = ", below the baseline" if warned else ""
-        tiles.append(
-            Fact("Acceptable at most", verdict["threshold"].number("exact"), (f"your limit{below}",))
-        )
+        tiles.append(Fact("Acceptable at most", verdict["threshold"].number("exact"), (f"your limit{below}",)))
     return Facts((*tiles, *records(source), *worth(advantage["clusters"])))
 
 
@@ -255,9 +251,5 @@ def _rests_on(advantage: AnswerPath) -> Inline:
             "help: choose another class of attacks with the option estimator.",
         )
     guarantee = advantage["guarantee"]
-    coverage = (
-        "is proven at every sample size"
-        if guarantee["finite_sample"].value
-        else f"was {SIMULATED}, not proven"
-    )
+    coverage = "is proven at every sample size" if guarantee["finite_sample"].value else f"was {SIMULATED}, not proven"
     return "The interval assumes: ", guarantee["assumes"].quote(), f". Its coverage {coverage}."

@@ -124,9 +124,7 @@ def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section
     operation, sent = source["method"].value, source["arrays"].value or ()
     # a kept answer may say anything
     arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in sent)
-    question = Reproduction(
-        operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
-    )
+    question = Reproduction(operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays)
     return _section(source, context, source, listings(question))
 
 
@@ -136,9 +134,7 @@ def _section(
     blocks: list[model.Block] = [model.Table("Origin", ("", ""), tuple(origin(source, context)))]
     if (read := table(sources)) is not None:
         blocks.append(read)
-    options = [
-        row for name in source["options"].value or {} for row in _option(name, source["options"][name])
-    ]
+    options = [row for name in source["options"].value or {} for row in _option(name, source["options"][name])]
     if options:
         rows = tuple(options[:MOST])
         blocks.append(model.Table("Options, as they were understood", ("Option", "Value"), rows))

@@ -91,9 +91,7 @@ class Reproduction:
         usual = [f"{name}.csv" for name in used]
         return {
             name: _typed(file, otherwise)
-            for name, file, otherwise in zip(
-                used, files if len(files) == len(used) else usual, usual, strict=True
-            )
+            for name, file, otherwise in zip(used, files if len(files) == len(used) else usual, usual, strict=True)
         }
 
 
@@ -183,9 +181,7 @@ def from_python(question: Reproduction) -> str:
         return f'import macekit\n\nmacekit.{name}("{REQUEST}").to_html()'
     options = {**question.options, **({"group": "GROUP"} if question.nameless else {})}
     file = SCORES if question.whole else question.file
-    arguments = ", ".join(
-        [ascii(file), *(f"{key}={_column_argument(key, value)!a}" for key, value in options.items())]
-    )
+    arguments = ", ".join([ascii(file), *(f"{key}={_column_argument(key, value)!a}" for key, value in options.items())])
     return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
 
 
@@ -222,9 +218,7 @@ def _request_file(question: Reproduction) -> str:
         records = ", ".join(f'"{name}": {{…}}' for name in question.tables)
     groups = ', "groups": […]' if question.grouped and not question.tables else ""
     of_table = {*TABLE, FIRST_MEMBERS}  # which a JSON request has not
-    options = json.dumps({name: each for name, each in question.options.items() if name not in of_table})[
-        1:-1
-    ]
+    options = json.dumps({name: each for name, each in question.options.items() if name not in of_table})[1:-1]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
     return f"{question.file} holds\n{{{body}}}"
 

@@ -55,9 +55,7 @@ def facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     largest, prior = answer["maximum"], answer["provenance"]["options"]["prior"]
     confidence, first = sure(largest), answer["ranking"][0]["name"].untrusted()
     yield model.Fact("Riskiest query, at least", largest["lower"].number(), confidence)
-    yield model.Fact(
-        "Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first)
-    )
+    yield model.Fact("Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first))
     yield without_leak(answer["baseline"], prior)
 
 
@@ -92,10 +90,7 @@ def every_query(answer: model.AnswerPath, figures: model.Figures) -> model.Secti
     words = model.Table(
         "What the queries ask",
         QUERIES,
-        tuple(
-            (each["name"].untrusted(), each["says"].quote(), each["paper"].quote())
-            for each in answer["queries"]
-        ),
+        tuple((each["name"].untrusted(), each["says"].quote(), each["paper"].quote()) for each in answer["queries"]),
     )
     tails = tuple(_tail(each) for each in answer["exposures"] if each["tail"])
     blocks: list[model.Block] = [*figures.pick("ranking"), ranks]
@@ -159,9 +154,7 @@ def control(control: model.AnswerPath) -> Iterator[model.Section]:
     """How much of the sides' difference reaches a score whose model saw neither, if there is one."""
     if control.value is not None:
         row: tuple[model.Cell, ...] = ("The control score", *control.interval())
-        table = model.Table(
-            "A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,)
-        )
+        table = model.Table("A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,))
         yield model.Section(
             "control",
             "What reaches a score",

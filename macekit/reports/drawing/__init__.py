@@ -48,9 +48,7 @@ def inline_svg(figure: Figure, name: str) -> str:
 def svg(figures: Sequence[Figure]) -> bytes:
     """A file of its own: all figures, one below the other, on a white ground, each under its title."""
     drawings = [draw(figure.spec, f"figure{place}-") for place, figure in enumerate(figures)]
-    return standalone(
-        [(each, of.title, of.description) for each, of in zip(drawings, figures, strict=True)]
-    ).encode()
+    return standalone([(each, of.title, of.description) for each, of in zip(drawings, figures, strict=True)]).encode()
 
 
 def standalone(drawings: Sequence[tuple[Drawing, str, str]]) -> str:

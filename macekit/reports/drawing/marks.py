@@ -93,9 +93,7 @@ class Frame:
             dashes = mark.get("strokeDash") or _looked_up(encoding, ("strokeDash",), part[0], None)
             canvas.lines(
                 points,
-                stroke=_looked_up(
-                    encoding, ("stroke", "color"), part[0], mark.get("stroke", mark.get("color"))
-                ),
+                stroke=_looked_up(encoding, ("stroke", "color"), part[0], mark.get("stroke", mark.get("color"))),
                 stroke_width=mark.get("strokeWidth", 2),
                 stroke_dasharray=dashes_of(dashes),
                 clip_path=self._clipped(canvas, mark),
@@ -163,11 +161,7 @@ class Frame:
         looks = {"stroke": mark.get("stroke", None if mark.get("filled") else colour)}
         looks |= {"stroke_width": mark.get("strokeWidth"), "opacity": mark.get("opacity")}
         for row, (x, y) in zip(rows, self._middles(encoding, rows), strict=True):
-            if any(
-                row.get(encoding[channel].get("field"), 0.0) is None
-                for channel in "xy"
-                if channel in encoding
-            ):
+            if any(row.get(encoding[channel].get("field"), 0.0) is None for channel in "xy" if channel in encoding):
                 continue
             radius = sqrt(mark["size"]) / 2.0
             canvas.reach((x - radius, y - radius), (x + radius, y + radius))
@@ -225,9 +219,7 @@ def symbol(shape: str, x: float, y: float, radius: float) -> str:
         case "circle":
             r = number(radius)
             half = f"a{r},{r},0,1,1,"
-            return (
-                f"M{number(x + radius)},{number(y)}{half}{number(-2 * radius)},0{half}{number(2 * radius)},0Z"
-            )
+            return f"M{number(x + radius)},{number(y)}{half}{number(-2 * radius)},0{half}{number(2 * radius)},0Z"
         case "square":
             corners = [(-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius)]
         case "triangle-down":
@@ -277,11 +269,7 @@ def _looked_up(encoding: Spec, channels: Sequence[str], row: Row, otherwise: Any
         if match is None:
             raise ValueError(f"a chart has a condition that cannot be drawn: {spec['condition']['test']}")
         value = row.get(match[1])
-        return (
-            spec["condition"]["value"]
-            if (value == match[2] if match[2] is not None else value)
-            else spec["value"]
-        )
+        return spec["condition"]["value"] if (value == match[2] if match[2] is not None else value) else spec["value"]
     if "field" in spec:
         scale = spec["scale"]
         return scale["range"][list(scale["domain"]).index(row[spec["field"]])]

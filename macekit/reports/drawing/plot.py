@@ -65,28 +65,20 @@ class Axis:
         """The axis at the foot."""
         foot = self.across + CRISP
         strokes = "".join(f"M{number(round(at) + CRISP)},{number(foot)}v{TICK}" for at, _ in self.marks)
-        canvas.path(
-            f"{strokes}M{number(CRISP)},{number(foot)}h{number(self.length)}", stroke=self.looks["tickColor"]
-        )
+        canvas.path(f"{strokes}M{number(CRISP)},{number(foot)}h{number(self.length)}", stroke=self.looks["tickColor"])
         size = self.looks["labelFontSize"]
         greedy = isinstance(self.scale, scales.Numeric) and self.scale.logarithmic
         for at, text in apart(self.marks, size, greedy=greedy):
             canvas.text(text, at + CRISP, foot + LINE, size, "middle", fill=self.looks["labelColor"])
         if self.title:
             place = self.length / 2.0 + CRISP, foot + TITLE
-            canvas.text(
-                self.title, *place, self.looks["titleFontSize"], "middle", fill=self.looks["titleColor"]
-            )
+            canvas.text(self.title, *place, self.looks["titleFontSize"], "middle", fill=self.looks["titleColor"])
 
     def aside(self, canvas: Canvas) -> None:
         """The axis at the left."""
         marks, size = self.marks, self.looks["labelFontSize"]
         ticked, gap = self.own.get("ticks", True), self.own.get("labelPadding", BESIDE)
-        strokes = (
-            "".join(f"M{number(CRISP)},{number(round(at) + CRISP)}h-{TICK}" for at, _ in marks)
-            if ticked
-            else ""
-        )
+        strokes = "".join(f"M{number(CRISP)},{number(round(at) + CRISP)}h-{TICK}" for at, _ in marks) if ticked else ""
         if self.own.get("domain", True):
             strokes += f"M{number(CRISP)},{number(CRISP)}v{number(self.length)}"
         if strokes:
@@ -109,8 +101,7 @@ def _marks(scale: scales.Scale, length: float, own: Mapping[str, Any]) -> list[t
     if values is None:
         values = scale.marks(own.get("tickCount", ceil(length / APART)))
     first, last = (
-        end - 1e-9 * side * (abs(end) if scale.logarithmic else high - low)
-        for side, end in ((1, low), (-1, high))
+        end - 1e-9 * side * (abs(end) if scale.logarithmic else high - low) for side, end in ((1, low), (-1, high))
     )
     inside = [value for value in values if first <= value <= last]
     if len(inside) < 2 and scale.logarithmic:  # within one decade
@@ -122,8 +113,7 @@ def _marks(scale: scales.Scale, length: float, own: Mapping[str, Any]) -> list[t
 def apart(marks: Sequence[tuple[float, str]], size: float, *, greedy: bool) -> list[tuple[float, str]]:
     """Those that do not run into each other: as many as fit one after the other, or every second until all do."""
     spans = [
-        (at - width_of(text, size) / 2.0, at + width_of(text, size) / 2.0, (at, text))
-        for at, text in sorted(marks)
+        (at - width_of(text, size) / 2.0, at + width_of(text, size) / 2.0, (at, text)) for at, text in sorted(marks)
     ]
     if greedy:
         fitting = spans[:1]
@@ -172,10 +162,7 @@ class Legend:
         edge = self.own["symbolStrokeWidth"]
         wide = ceil(2.0 * radius + edge)
         columns = self.own.get("columns") or len(self.names)
-        steps = [
-            wide + SYMBOL + ceil(width_of(name, size)) + ENTRY + self.own["columnPadding"]
-            for name in self.names
-        ]
+        steps = [wide + SYMBOL + ceil(width_of(name, size)) + ENTRY + self.own["columnPadding"] for name in self.names]
         widths = [max(steps[column::columns]) for column in range(min(columns, len(self.names)))]
         lines = ceil(len(self.names) / columns)
         for place, name in enumerate(self.names):
@@ -186,9 +173,7 @@ class Legend:
 
     def _symbol(self, canvas: Canvas, name: str, x: float, y: float, radius: float) -> None:
         fill, dashes = (self.channels.get(each, {}).get(name) for each in ("fill", "strokeDash"))
-        stroke = next(
-            (self.channels[each][name] for each in ("stroke", "color") if each in self.channels), None
-        )
+        stroke = next((self.channels[each][name] for each in ("stroke", "color") if each in self.channels), None)
         looks: dict[str, object] = {"stroke": stroke, "stroke_width": self.own["symbolStrokeWidth"]}
         canvas.reach((x - radius, y - radius), (x + radius, y + radius))
         if self.own["symbolType"] == "stroke":
@@ -249,9 +234,7 @@ def _chart(canvas: Canvas, spec: Spec, config: Mapping[str, Any]) -> None:
 
 def _defs(channel: str, layers: Layers) -> list[Spec]:
     """What the layers say of a direction, where it is one of values and not of pixels."""
-    return [
-        layer["encoding"][channel] for layer, _ in layers if "field" in layer["encoding"].get(channel, {})
-    ]
+    return [layer["encoding"][channel] for layer, _ in layers if "field" in layer["encoding"].get(channel, {})]
 
 
 def _scale(channel: str, layers: Layers, place: scales.Span) -> scales.Scale | None:
@@ -267,25 +250,18 @@ def _scale(channel: str, layers: Layers, place: scales.Span) -> scales.Scale | N
     if not channels:
         return None
     if any(spec.get("type") == "nominal" for spec, _ in channels):
-        domain = next(
-            (spec["scale"]["domain"] for spec, _ in channels if "domain" in spec.get("scale", {})), None
-        )
-        names = domain or dict.fromkeys(
-            value for _, values in channels for value in values if value is not None
-        )
+        domain = next((spec["scale"]["domain"] for spec, _ in channels if "domain" in spec.get("scale", {})), None)
+        names = domain or dict.fromkeys(value for _, values in channels for value in values if value is not None)
         return scales.Bands(list(names), abs(place[1] - place[0]))
     bars = any(
-        layer["mark"]["type"] in ("area", "bar") and f"{channel}2" not in layer["encoding"]
-        for layer, _ in layers
+        layer["mark"]["type"] in ("area", "bar") and f"{channel}2" not in layer["encoding"] for layer, _ in layers
     )
     return scales.numeric(channels, place, bars=bars)
 
 
 def _shift(spec: Spec, layers: Layers) -> scales.Bands | None:
     """The places of bars within a band, if it holds several."""
-    shifts = [
-        (layer["encoding"]["yOffset"], rows) for layer, rows in layers if "yOffset" in layer["encoding"]
-    ]
+    shifts = [(layer["encoding"]["yOffset"], rows) for layer, rows in layers if "yOffset" in layer["encoding"]]
     if not shifts:
         return None
     domain = shifts[0][0].get("scale", {}).get("domain")

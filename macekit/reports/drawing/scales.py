@@ -54,11 +54,7 @@ class Numeric:
         powers = [10.0**power for power in range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)]
         if len(powers) >= 3:
             return powers
-        fine = [
-            digit * 10.0**power
-            for power in range(math.floor(first), math.ceil(last) + 1)
-            for digit in (1, 2, 5)
-        ]
+        fine = [digit * 10.0**power for power in range(math.floor(first), math.ceil(last) + 1) for digit in (1, 2, 5)]
         values = [each for each in fine if self.domain[0] <= each <= self.domain[1]]
         return values if len(values) >= 2 else ticks(*self.domain, count)
 
@@ -102,9 +98,7 @@ def _logarithm(value: float) -> float:
     return math.log(max(value, 5e-324))
 
 
-def numeric(
-    defs: Sequence[tuple[Mapping[str, Any], Sequence[object]]], place: Span, *, bars: bool
-) -> Numeric:
+def numeric(defs: Sequence[tuple[Mapping[str, Any], Sequence[object]]], place: Span, *, bars: bool) -> Numeric:
     """The scale that all layers share: of their definitions of a channel, each with the values that it shows."""
     scales = [each.get("scale") or {} for each, _ in defs]
     logarithmic = any(scale.get("type") == "log" for scale in scales)

@@ -185,9 +185,7 @@ def _standard_input(data: bytes | None) -> Iterator[None]:
 
 
 HUMBLE = (
-    ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all")
-    if os.geteuid() == 0
-    else ()
+    ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all") if os.geteuid() == 0 else ()
 )
 """What makes a program heed permissions even for root, whom they do not stop."""
 

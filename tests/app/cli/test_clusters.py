@@ -55,8 +55,7 @@ BY_CLUSTERS = [each for each in OPERATIONS if each.command and each.by_clusters]
         (
             each.command,
             each.name,
-            {"score": "score,other" if each.several else "score", "cluster": "person"}
-            | NEEDED.get(each.command, {}),
+            {"score": "score,other" if each.several else "score", "cluster": "person"} | NEEDED.get(each.command, {}),
         )
         for each in BY_CLUSTERS
     ),
@@ -178,9 +177,7 @@ def test_without_its_column_it_is_refused_by_name(runs: Path) -> None:
 @pytest.mark.slow
 def test_models_and_clusters_are_planned() -> None:
     models = answer("plan --expected 0.3 --max-advantage 0.1 --spread 0.05 --records-per-model 200")
-    clusters, alone = (
-        answer(f"plan --expected 0.6 --max-advantage 0.1 {more}") for more in ("--design-effect 3", "")
-    )
+    clusters, alone = (answer(f"plan --expected 0.6 --max-advantage 0.1 {more}") for more in ("--design-effect 3", ""))
 
     assert models["records"] == 200 * models["models"]
     assert clusters["records"] == 3 * alone["records"]

@@ -57,8 +57,7 @@ def test_the_file_it_prints_gives_the_same_settings(tmp_path: Path) -> None:
 
     assert set(tomllib.loads(file.read_text())) < set(Settings.model_fields)
     with_file, with_variables = (
-        [line.split()[:2] for line in done.out.splitlines()]
-        for done in (config(config=str(file)), config(**given))
+        [line.split()[:2] for line in done.out.splitlines()] for done in (config(config=str(file)), config(**given))
     )
     assert with_file == with_variables
 

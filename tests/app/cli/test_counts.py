@@ -176,9 +176,7 @@ def test_many_files_are_one_table(parts: Path) -> None:
 
 
 def test_counts_of_many_files_are_those_of_one(parts: Path) -> None:
-    many, one = (
-        typed(f"counts {files} --score score --json") for files in ("parts/b.csv parts/a.csv", "scores.csv")
-    )
+    many, one = (typed(f"counts {files} --score score --json") for files in ("parts/b.csv parts/a.csv", "scores.csv"))
 
     assert many.answer == one.answer
     assert "2 files are read as one table; mace compare takes them apart" in many.err

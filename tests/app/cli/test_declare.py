@@ -9,9 +9,7 @@ import pytest
 from tests.app.cli.files import refused, typed
 from tests.cases import each_case
 
-DECLARE = (
-    "declare plan.json --score score --member member --max-advantage 0.9 --metric f_beta --beta 2 --max 0.99"
-)
+DECLARE = "declare plan.json --score score --member member --max-advantage 0.9 --metric f_beta --beta 2 --max 0.99"
 
 
 def test_a_gate_takes_all_from_what_was_declared(folder: Path) -> None:

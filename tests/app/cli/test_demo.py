@@ -40,9 +40,7 @@ def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
     lines = typed("demo").out.splitlines()
 
     answer = json.loads((empty / "mace-demo" / "answer.json").read_text())["result"]["advantage"]
-    first = re.fullmatch(
-        r"Advantage: (0\.\d+), and with 95% confidence between (0\.\d+) and (0\.\d+)", lines[0]
-    )
+    first = re.fullmatch(r"Advantage: (0\.\d+), and with 95% confidence between (0\.\d+) and (0\.\d+)", lines[0])
     assert first is not None
     estimate, lower, upper = map(float, first.groups())
     assert estimate == round(answer["estimate"], 3)
@@ -55,9 +53,7 @@ def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
 
 @pytest.mark.slow
 @each_case("name", ["mace-demo", "-x", "--x", "a b"])
-def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_called(
-    empty: Path, name: str
-) -> None:
+def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_called(empty: Path, name: str) -> None:
     done = typed("demo", f"-o={name}")
 
     asked = typed(again(done), "-o", "again.json", "--overwrite")

@@ -23,9 +23,7 @@ DECIDED = {"✕ FAIL": 1, "Fail": 1, "? UNDECIDED": 3}
 def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path) -> None:
     done = typed(command.removeprefix("mace "))
 
-    decided = next(
-        (status for word, status in DECIDED.items() if f"{word}\n" in printed or f"\n{word}:" in printed), 0
-    )
+    decided = next((status for word, status in DECIDED.items() if f"{word}\n" in printed or f"\n{word}:" in printed), 0)
     assert (done.status, done.err) == (decided, "")
     assert done.out == printed
 
@@ -37,9 +35,7 @@ def test_the_page_has_three_examples_and_knows_every_command_and_suffix() -> Non
 
 
 def test_the_demo_prints_what_the_page_shows(empty: Path) -> None:
-    shown = next(
-        block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "true advantage" in block
-    )
+    shown = next(block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "true advantage" in block)
 
     printed = typed("demo").out
 

@@ -105,8 +105,7 @@ def test_every_question_that_has_a_limit_or_a_claim_is_among_them() -> None:
     judging = {
         row.command
         for row in OPERATIONS
-        if row.command
-        and any(name.startswith(("max", "claimed_epsilon")) for name in QUESTIONS[row.name].model_fields)
+        if row.command and any(name.startswith(("max", "claimed_epsilon")) for name in QUESTIONS[row.name].model_fields)
     }
 
     # a plan is made before there are records to judge, and a list is as right as it is asked to be; what has no limit
@@ -138,9 +137,7 @@ def test_an_answer_that_was_kept_is_shown_and_judged_no_more() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tables")
-@each_case(
-    "line", ["estimate two.csv", "compare two.csv --score score,loss", "metrics two.csv", "audit two.csv"]
-)
+@each_case("line", ["estimate two.csv", "compare two.csv --score score,loss", "metrics two.csv", "audit two.csv"])
 def test_nothing_that_is_limited_ends_with_0(line: str) -> None:
     assert typed(line).status == 0
 
@@ -164,7 +161,5 @@ def test_a_limit_in_a_request_counts_as_one_that_was_typed() -> None:
     ({"decision": "fail, or drift"}, 1),
     ({"decision": None, "differs": False}, 0),
 )
-def test_of_several_decisions_a_fail_counts_first_and_an_open_one_next(
-    answer: dict[str, object], ended: int
-) -> None:
+def test_of_several_decisions_a_fail_counts_first_and_an_open_one_next(answer: dict[str, object], ended: int) -> None:
     assert status_of(answer) == ended

@@ -108,9 +108,7 @@ def test_the_same_summary_is_not_written_twice(folder: Path, monkeypatch: pytest
     assert (folder / "step.md").read_text().count("### mace gate") == 1
 
 
-def test_a_summary_that_cannot_be_written_does_not_pass(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_summary_that_cannot_be_written_does_not_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "nowhere" / "step"))
 
     done = typed(f"{LIMIT} 0.9")
@@ -138,9 +136,7 @@ def test_two_files_and_standard_input_are_judged_likewise(folder: Path) -> None:
 
     assert (of_sides.status, piped.status) == (1, 1)
     read = "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
-    sides_read = (
-        "read: members from m.csv (numbers, 18 different), nonmembers from n.csv (numbers, 20 different)\n"
-    )
+    sides_read = "read: members from m.csv (numbers, 18 different), nonmembers from n.csv (numbers, 20 different)\n"
     assert piped.out.count(read) == of_sides.out.count(sides_read) == 1
     assert piped.out.replace(read, "") == of_sides.out.replace(sides_read, "")
 

@@ -59,9 +59,7 @@ def test_a_file_that_cannot_answer_lets_no_other_pass_for_it(three: Path) -> Non
     rows = [f"{place // 40},{place % 2}" for place in range(4000)]
     (three / "again.csv").write_text("\n".join(["score,member", *rows]))
 
-    done = typed(
-        "gate pass.csv again.csv --max-advantage 1 --query continuous --junit g.xml --sarif g.sarif --json"
-    )
+    done = typed("gate pass.csv again.csv --max-advantage 1 --query continuous --junit g.xml --sarif g.sarif --json")
 
     assert (done.status, done.answer["decision"]) == (3, "not applicable")
     assert done.answer["decisions"]["not applicable"] == 1
@@ -102,8 +100,7 @@ def test_what_a_pipeline_reads_is_about_every_file(three: Path) -> None:
     assert cases == {"pass.csv": [], "fail.parquet": ["failure"], "open.jsonl": ["error"]}
     (run,) = json.loads(Path("g.sarif").read_text())["runs"]
     shown = {
-        each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: each["level"]
-        for each in run["results"]
+        each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: each["level"] for each in run["results"]
     }
     assert shown == {"fail.parquet": "error", "open.jsonl": "warning"}
     assert "| open.jsonl | the advantage | 0.1 |" in Path("g.md").read_text()
@@ -185,9 +182,7 @@ def test_groups_are_limited_within_each_file(folder: Path) -> None:
     ("gate pass.csv open.jsonl", "max-advantage"),
     ("gate pass.csv - --max-advantage 0.1 --sarif g.sarif", "--sarif: a result has to name a file"),
 )
-def test_what_cannot_be_judged_is_said_in_a_line_and_nothing_is_written(
-    three: Path, line: str, words: str
-) -> None:
+def test_what_cannot_be_judged_is_said_in_a_line_and_nothing_is_written(three: Path, line: str, words: str) -> None:
     (three / "bad.csv").write_text("score,member\nx\n")
 
     said = refused(f"{line} -q --junit never.xml")
@@ -202,9 +197,7 @@ def test_a_name_of_a_file_is_inert_wherever_it_is_told(three: Path) -> None:
     (three / name).write_bytes((three / "open.jsonl").read_bytes())
     files = "--junit g.xml --sarif g.sarif --summary g.md --metrics g.txt"
 
-    done = typed(
-        f"gate pass.csv --max-advantage 0.1 --format jsonl {files}".replace("pass.csv", "open.jsonl"), name
-    )
+    done = typed(f"gate pass.csv --max-advantage 0.1 --format jsonl {files}".replace("pass.csv", "open.jsonl"), name)
 
     assert done.status == 3
     told = done.out + "".join(Path(each).read_text() for each in ("g.xml", "g.sarif", "g.md", "g.txt"))
@@ -215,9 +208,7 @@ def test_a_name_of_a_file_is_inert_wherever_it_is_told(three: Path) -> None:
 
 
 def test_an_address_is_named_without_its_key(three: Path) -> None:
-    said = refused(
-        "gate pass.csv s3://key:secret@bucket/a.csv s3://key:secret@bucket/a.csv --max-advantage 0.1 -q"
-    )
+    said = refused("gate pass.csv s3://key:secret@bucket/a.csv s3://key:secret@bucket/a.csv --max-advantage 0.1 -q")
 
     assert "s3://bucket/a.csv: is given twice" in said
     assert "secret" not in said
@@ -234,8 +225,7 @@ def test_no_decision_on_any_file_is_wrong_more_often_than_stated() -> None:
         data = [LEAK.draw(rng, 1000, 1000) for _ in range(files)]
         for level in wrong:
             wrong[level] += any(
-                judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision
-                is not Decision.INCONCLUSIVE
+                judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision is not Decision.INCONCLUSIVE
                 for each in data
             )
 

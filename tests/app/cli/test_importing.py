@@ -42,17 +42,14 @@ def test_scores_are_written_in_every_form_and_read_again(results: Path, suffix: 
 def test_without_a_file_to_write_csv_goes_to_the_next_command(results: Path) -> None:
     printed = typed("import leakpro.json --quiet")
     member, other = (
-        json.loads((PEERS / "expected" / "leakpro.json").read_text())[side]
-        for side in ("members", "nonmembers")
+        json.loads((PEERS / "expected" / "leakpro.json").read_text())[side] for side in ("members", "nonmembers")
     )
 
     lines = printed.out.splitlines()
 
     assert printed.err == ""
     assert lines[0] == '"score","member"'
-    assert sorted(lines[1:]) == sorted(
-        [*(f"{each!r},1" for each in member), *(f"{each!r},0" for each in other)]
-    )
+    assert sorted(lines[1:]) == sorted([*(f"{each!r},1" for each in member), *(f"{each!r},0" for each in other)])
     piped = typed("gate - --max-advantage 0.1 --json", stdin=printed.out.encode())
     assert (piped.status, piped.answer["decision"]) == (1, "fail")
 
@@ -130,9 +127,7 @@ def test_what_cannot_be_read_is_one_line_with_a_remedy(results: Path, line: str,
     said = refused(line)
 
     assert words in said
-    assert [
-        part for part in said.splitlines() if not part.startswith(("See mace ", "mace: "))
-    ] == said.splitlines()[:1]
+    assert [part for part in said.splitlines() if not part.startswith(("See mace ", "mace: "))] == said.splitlines()[:1]
 
 
 def test_a_pickle_comes_with_three_lines_that_write_its_scores(results: Path) -> None:

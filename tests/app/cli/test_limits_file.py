@@ -93,9 +93,7 @@ def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
     ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
 )
-def test_what_is_wrong_with_a_file_is_misuse_that_names_it(
-    name: str, text: str, words: str, folder: Path
-) -> None:
+def test_what_is_wrong_with_a_file_is_misuse_that_names_it(name: str, text: str, words: str, folder: Path) -> None:
     Path("mace.toml").unlink(missing_ok=True)
     Path(name).write_text(text)
 
@@ -106,9 +104,7 @@ def test_what_is_wrong_with_a_file_is_misuse_that_names_it(
     assert "Traceback" not in done.err
 
 
-@each_case(
-    "named, words", [("absent.toml", "cannot be read"), (".", "cannot be read"), ("pyproject.toml", "has no")]
-)
+@each_case("named, words", [("absent.toml", "cannot be read"), (".", "cannot be read"), ("pyproject.toml", "has no")])
 def test_a_file_that_is_named_must_be_one(named: str, words: str, folder: Path) -> None:
     Path("pyproject.toml").write_text("[tool.ruff]\n")
 

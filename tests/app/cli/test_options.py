@@ -44,9 +44,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("operation", "line", "values"), VALUES.values(), ids=VALUES)
-def test_a_text_becomes_a_value_of_the_type_of_its_option(
-    operation: str, line: str, values: dict[str, object]
-) -> None:
+def test_a_text_becomes_a_value_of_the_type_of_its_option(operation: str, line: str, values: dict[str, object]) -> None:
     assert parse(operation, line) == (values, ())
 
 

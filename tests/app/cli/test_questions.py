@@ -29,9 +29,7 @@ RULE = "--rule top", {"rule.kind": "top"}
 
 def service(operation: str, **query: str) -> Any:
     """What the service answers to the same table."""
-    reply = perform(
-        Call(operation, CSV, query=tuple(query.items())), Body.of(Path("scores.csv").read_bytes())
-    )
+    reply = perform(Call(operation, CSV, query=tuple(query.items())), Body.of(Path("scores.csv").read_bytes()))
     return json.loads(bytes(reply.body))
 
 
@@ -66,9 +64,7 @@ def test_every_question_about_one_table_is_answered(folder: Path, question: Any)
     assert answer(line) == service(question.name, **query)
     done = typed(line)
     assert done.status == 0
-    read = (
-        "24 members and 24 nonmembers in" if question.name == "counts" else "24  and 24 nonmember records\n"
-    )
+    read = "24 members and 24 nonmembers in" if question.name == "counts" else "24  and 24 nonmember records\n"
     assert read in done.out
 
 
@@ -210,9 +206,7 @@ def test_a_large_file_is_held_if_the_records_are_needed(folder: Path, options: s
         assert answer(f"estimate scores.csv --score score {options}") == expected
 
 
-def test_large_files_are_counted_before_they_are_compared(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_counted_before_they_are_compared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "LARGE", 100)
 
     done = typed("compare before.csv after.csv")
@@ -313,9 +307,7 @@ def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
 
 @pytest.mark.slow
 @each_case("line", ["estimate scores.csv", "report scores.csv", "plan --expected 0.5"])
-def test_a_limit_of_the_advantage_has_one_name_and_the_former_one_says_the_same(
-    folder: Path, line: str
-) -> None:
+def test_a_limit_of_the_advantage_has_one_name_and_the_former_one_says_the_same(folder: Path, line: str) -> None:
     assert answer(f"{line} --threshold 0.1") == answer(f"{line} --max-advantage 0.1")
     said = typed(f"{line.split(maxsplit=1)[0]} --help").out
     assert "--max-advantage" in said

@@ -80,8 +80,7 @@ def test_every_answer_is_written_as_every_suffix_and_shown_again_without_the_sco
     assert recognise(kept) == question.name
     dated = re.compile(r"^.*(Input|Report made).*\n", re.MULTILINE)
     fresh, again = (
-        (folder / file).read_text(encoding="utf-8").partition("In a shell")[0]
-        for file in ("out.md", "again.md")
+        (folder / file).read_text(encoding="utf-8").partition("In a shell")[0] for file in ("out.md", "again.md")
     )
     assert dated.sub("", again) == dated.sub("", fresh)
     assert answer("report out.json") == kept
@@ -101,8 +100,7 @@ def test_a_report_names_its_file_its_time_and_no_folder(folder: Path) -> None:
 
 def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Path) -> None:
     estimate, report, groups = (
-        typed(line)
-        for line in ("estimate scores.csv", "report scores.csv", "report scores.csv --group group")
+        typed(line) for line in ("estimate scores.csv", "report scores.csv", "report scores.csv --group group")
     )
 
     assert report == estimate
@@ -223,13 +221,9 @@ def test_a_hostile_file_name_stands_in_a_report_as_text(folder: Path, name: str)
         done = typed(f"report -o out{suffix} -q --overwrite", f"./{scores.name}")
         assert (done.status, done.err) == (0, "")
 
-    html, markdown, table = (
-        (folder / f"out{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".csv")
-    )
+    html, markdown, table = ((folder / f"out{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".csv"))
     assert "<script" not in html
-    assert not re.search(
-        r"(?<!\\)<script", re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE)
-    )
+    assert not re.search(r"(?<!\\)<script", re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE))
     assert not re.search(r"(^|[,;\t])\"?=cmd", table, re.MULTILINE)
     assert not re.search("[\u202e\x1b]", html + markdown + table)
 
@@ -242,9 +236,7 @@ def test_a_report_may_be_called_anything(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_large_table_is_counted_unless_groups_are_asked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_table_is_counted_unless_groups_are_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "LARGE", 100)
     of_counts = typed("report scores.csv -o counted.json")
     of_groups = typed("report scores.csv --group group -o whole.json")
@@ -280,15 +272,13 @@ def test_risk_is_written_as_a_table_of_every_record(folder: Path, suffix: str) -
     done = typed(f"risk scores.csv -o risk.{suffix}")
 
     file = folder / f"risk.{suffix}"
-    table = {"csv": csv.read_csv, "arrow": lambda path: ipc.open_stream(path).read_all()}.get(
-        suffix, pq.read_table
-    )(file)
+    table = {"csv": csv.read_csv, "arrow": lambda path: ipc.open_stream(path).read_all()}.get(suffix, pq.read_table)(
+        file
+    )
     assert table.to_pydict() == {name: column for name, column in expected.items() if column is not None}
     assert done.err.startswith("11 of 48 records lie where scores speak for membership")
     if suffix == "csv":
-        asked = perform(
-            Call("individual-risk", CSV, accept=CSV), Body.of((folder / "scores.csv").read_bytes())
-        )
+        asked = perform(Call("individual-risk", CSV, accept=CSV), Body.of((folder / "scores.csv").read_bytes()))
         assert file.read_bytes() == bytes(asked.body)
 
 
@@ -314,8 +304,7 @@ def test_a_file_that_is_read_is_not_replaced_by_its_answer(folder: Path) -> None
         done = typed(f"estimate scores.csv -o {name} --overwrite")
         assert (done.status, done.out) == (2, "")
         assert (
-            done.err
-            == f"mace estimate: {name}: is read, and would be replaced by the answer; give -o another name\n"
+            done.err == f"mace estimate: {name}: is read, and would be replaced by the answer; give -o another name\n"
         )
     assert Path("scores.csv").read_bytes() == before
 

@@ -67,9 +67,7 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path) -> 
     given = arrays()
     member = given["member"]
     scores, _ = shadow_scores(given["target"], given["signals"], given["membership"], scale="logit")
-    queries = {
-        name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
-    }
+    queries = {name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()}
 
     out = printed("signals.npz --scale logit --max-advantage 0.1", status=1)
 
@@ -142,10 +140,7 @@ def test_shadows_of_one_side_are_worth_a_word(folder: Path) -> None:
 
     aside = printed("aside.npz --scale logit")
 
-    assert (
-        "note: members are in 0% of the shadows and nonmembers in 50%: shadows that are not drawn from both"
-        in aside
-    )
+    assert "note: members are in 0% of the shadows and nonmembers in 50%: shadows that are not drawn from both" in aside
     assert "lira_online: needs several shadows" in aside
     assert "note: members are in" not in printed("none.npz --scale logit")
 
@@ -187,10 +182,7 @@ def test_too_few_records_with_their_shadows_are_refused(folder: Path) -> None:
 
     of = int(given["member"].sum())
     left = int((given["member"] & (np.arange(240) >= 140)).sum())
-    assert (
-        f"every.npz: membership: {left} of {of} members have a shadow that was trained without them, need"
-        in error
-    )
+    assert f"every.npz: membership: {left} of {of} members have a shadow that was trained without them, need" in error
 
 
 def test_two_queries_of_one_order_are_asked_once(folder: Path) -> None:

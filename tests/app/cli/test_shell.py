@@ -77,9 +77,7 @@ def test_standard_input_is_a_pipe_a_file_or_nothing(folder: Path) -> None:
         of_file = ended("estimate", stdin=file, capture_output=True)
     assert (of_file.returncode, of_file.stderr) == (0, "")
     assert re.search(r"^Member records +24  and 24 nonmember records$", of_file.stdout, re.MULTILINE)
-    assert refused("estimate", stdin=b"") == (
-        "mace estimate: standard input: empty; look at what was to write it\n"
-    )
+    assert refused("estimate", stdin=b"") == ("mace estimate: standard input: empty; look at what was to write it\n")
 
 
 @pytest.mark.slow
@@ -131,9 +129,7 @@ def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     with (folder / "pipe").open("wb") as pipe:  # opens when the command has opened its end
         pipe.write(b"score,member\n")
         pipe.flush()
-        while (
-            process.poll() is None
-        ):  # one that comes just before the read waits for it, and a person presses again
+        while process.poll() is None:  # one that comes just before the read waits for it, and a person presses again
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(DEADLINE / 6)
@@ -146,9 +142,7 @@ def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
 def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
     rows = "".join(f"{i / 7919 % 1:.6f},{i % 2}\n" for i in range(6_000))
     (folder / "many.csv").write_text("score,member\n" + rows)
-    process = subprocess.Popen(
-        [*COMMAND, "risk", "many.csv", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([*COMMAND, "risk", "many.csv", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None
 

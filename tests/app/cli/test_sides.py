@@ -154,9 +154,7 @@ def columns_read(line: str) -> Any:
     ("json", "{}", "n.json: a JSON request holds both sides"),
     ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
 )
-def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(
-    empty: Path, suffix: str, text: str, said: str
-) -> None:
+def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(empty: Path, suffix: str, text: str, said: str) -> None:
     (empty / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
     (empty / f"n.{suffix}").write_text(text)
 
@@ -174,8 +172,7 @@ def test_a_table_with_a_column_for_each_side_is_answered_as_one_with_a_member_co
     (empty / "wide.csv").write_text("\n".join(["a,b", *rows]))
 
     found, counts = (
-        outcome(f"{name} wide.csv --members-column a --nonmembers-column b")
-        for name in ("estimate", "counts")
+        outcome(f"{name} wide.csv --members-column a --nonmembers-column b") for name in ("estimate", "counts")
     )
 
     assert found["provenance"]["input_sha256"] == one["provenance"]["input_sha256"]
@@ -188,8 +185,7 @@ def test_what_names_members_is_said_as_the_shell_has_it(empty: Path) -> None:
     (empty / "label.csv").write_text("score,label\n" + "0.5,1\n1.5,0\n" * 10)
 
     named, unnamed, label = (
-        outcome(f"counts {line}")
-        for line in ("part.csv --member part=A", "part.csv --member part", "label.csv")
+        outcome(f"counts {line}") for line in ("part.csv --member part=A", "part.csv --member part", "label.csv")
     )
 
     assert sum(named["counts"]["members"]) == 10

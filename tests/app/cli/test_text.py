@@ -42,9 +42,7 @@ def test_the_riskiest_of_the_scores_is_held_against_one_limit(folder: Path, line
     assert [each.status for each in done] == [0, 1, 3]
     for each in done:
         assert ("The riskiest query's advantage" in each.out) == (not line)
-        assert re.search(
-            r"^(Pass|Fail|Undecided, not enough data): ", each.err if line else each.out, re.MULTILINE
-        )
+        assert re.search(r"^(Pass|Fail|Undecided, not enough data): ", each.err if line else each.out, re.MULTILINE)
 
 
 def test_what_is_written_and_then_compared_is_what_is_answered_at_once(folder: Path) -> None:
@@ -81,9 +79,7 @@ def test_scores_are_those_of_the_library(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 50, 2**20])
-def test_the_answer_does_not_depend_on_the_batch(
-    folder: Path, batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_does_not_depend_on_the_batch(folder: Path, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed("text tokens.jsonl whole.jsonl").status == 0
     monkeypatch.setattr(reading, "BATCH", batch)
     Path("packed").write_bytes(gzip.compress(tokens()))

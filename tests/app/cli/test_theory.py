@@ -92,9 +92,7 @@ def test_a_request_is_answered_as_the_service_does(question: Operation, name: st
     "question, file, media_type",
     [(question, *each) for question in OF_TABLES for each in files_of(question.name).items()],
 )
-def test_every_form_of_file_gives_the_services_answer(
-    question: Operation, file: str, media_type: str
-) -> None:
+def test_every_form_of_file_gives_the_services_answer(question: Operation, file: str, media_type: str) -> None:
     pairs = pairs_of(question.name)
     if question.name == "theory/together" and media_type != NPY:
         pairs = (*pairs, ("score", "loss"))

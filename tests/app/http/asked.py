@@ -59,9 +59,7 @@ def as_npy(given: pa.Table) -> bytes:
 
 def as_npz(given: pa.Table) -> bytes:
     columns = {name: given[name].to_numpy(zero_copy_only=False) for name in given.column_names}
-    return npz_bytes(
-        {name: each.astype(str) if each.dtype.kind == "O" else each for name, each in columns.items()}
-    )
+    return npz_bytes({name: each.astype(str) if each.dtype.kind == "O" else each for name, each in columns.items()})
 
 
 TABLES = {CSV: as_csv, NDJSON: as_lines, NPY: as_npy, NPZ: as_npz, ARROW: as_arrow, PARQUET: as_parquet}

@@ -125,9 +125,7 @@ def test_an_address_past_the_limit_is_a_problem(service: Running) -> None:
     assert problem(service.send(sent)) == (414, "too-long-address")
 
 
-@each_case(
-    "line", [b"GET //healthz", b"GET /docs/../healthz", b"OPTIONS *", b"GET /%zz%ff%00", b"GET /healthz/"]
-)
+@each_case("line", [b"GET //healthz", b"GET /docs/../healthz", b"OPTIONS *", b"GET /%zz%ff%00", b"GET /healthz/"])
 def test_odd_addresses_lead_nowhere(service: Running, line: bytes) -> None:
     status, _, body = only_answer(service.send(line + b" HTTP/1.1\r\n" + LAST + b"\r\n"))
 

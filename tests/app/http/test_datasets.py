@@ -97,9 +97,7 @@ def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
-    place: Path, tmp_path: Path
-) -> None:
+def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(place: Path, tmp_path: Path) -> None:
     """A path that is resolved by the system, links and all: the kernel refuses what lies outside, where it can."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")

@@ -110,9 +110,7 @@ def test_signals_rotate_and_reopen_and_the_chain_goes_on(kept: Running) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(
-    kept: Running, tmp_path: Path
-) -> None:
+def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(kept: Running, tmp_path: Path) -> None:
     with start(tmp_path, audit_file=str(kept.folder / "audit")) as process:
         try:
             status = process.wait(60)

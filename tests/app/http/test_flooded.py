@@ -66,9 +66,7 @@ def asked(service: Running, mark: str, number: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "anew", [False, True], ids=["on connections it has", "on connections it has yet to take"]
-)
+@pytest.mark.parametrize("anew", [False, True], ids=["on connections it has", "on connections it has yet to take"])
 def test_a_probe_does_not_wait_for_all_the_small_requests_before_it(audited: Running, anew: bool) -> None:
     post(audited, "/v1/advantage", SMALL)  # what the first loads is loaded
     mark = f"the-mark-{anew}"
@@ -91,9 +89,7 @@ def refusals(service: Running) -> list[int]:
     """How many questions were told that it is busy, by their statuses and by their problems."""
     text = service.ask("/metrics").body.decode()
     names = r'mace_requests_total{operation="advantage",status="503"}', r'mace_problems_total{problem="busy"}'
-    return [
-        sum(int(n) for n in re.findall(rf"^{re.escape(name)} (\d+)", text, re.MULTILINE)) for name in names
-    ]
+    return [sum(int(n) for n in re.findall(rf"^{re.escape(name)} (\d+)", text, re.MULTILINE)) for name in names]
 
 
 @pytest.mark.slow

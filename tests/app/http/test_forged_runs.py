@@ -234,9 +234,7 @@ def test_verify_says_whether_kept_answers_follow_one_another(
     assert "look 3 of the run" in capsys.readouterr().out
 
 
-def test_two_answers_to_one_look_do_not_follow_one_another(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_answers_to_one_look_do_not_follow_one_another(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A key that is held elsewhere signs a second try: no state that it was given is that of the answer before."""
     signer = Signer.of_file(folder / "key.pem")
     names = []

@@ -139,9 +139,7 @@ def test_a_brief_answer_is_part_of_the_answer_and_asked_for_by_either_name(servi
     ("detail=brief", HTML, 422, "detail"),
     ("", f"{BRIEF};q=0, text/x-none", 406, "Accept"),
 )
-def test_what_is_no_detail_is_refused(
-    query: str, accept: str, status: int, field: str, service: Running
-) -> None:
+def test_what_is_no_detail_is_refused(query: str, accept: str, status: int, field: str, service: Running) -> None:
     answer = post(service, f"/v1/gate?{query}", example("gate"), JSON, {"Accept": accept})
 
     assert (answer.status, answer.json()["field"]) == (status, field)

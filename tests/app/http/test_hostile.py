@@ -26,9 +26,7 @@ SLOW_LABEL = "x" * 9_000
     {"members": [1.0], "nonmembers": [2.0], "estimator": {"kind": "learned"}},
 )
 @each_case("comma, colon", [(",", ":"), (" , ", " : ")])
-def test_a_small_body_that_may_be_slow_goes_to_a_worker(
-    question: dict[str, object], comma: str, colon: str
-) -> None:
+def test_a_small_body_that_may_be_slow_goes_to_a_worker(question: dict[str, object], comma: str, colon: str) -> None:
     body = json.dumps(question, separators=(comma, colon)).encode()
 
     assert not quick(Call("advantage"), body)

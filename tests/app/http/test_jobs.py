@@ -125,9 +125,7 @@ def ended(service: Running, place: str) -> dict[str, Any]:
 def same(one: Answer, other: Answer) -> bool:
     """Whether two answers are one, but for their ids and dates, and the minute that a report is made."""
     own = {"date", "x-request-id", "mace-kept-for"}
-    heads = [
-        {name: value for name, value in each.headers.items() if name not in own} for each in (one, other)
-    ]
+    heads = [{name: value for name, value in each.headers.items() if name not in own} for each in (one, other)]
     changing = rb"urn:mace:request:\w+|\d{4}-\d\d-\d\dT\d\d:\d\dZ"
     bodies = [re.sub(changing, b"", each.body) for each in (one, other)]
     return (one.status, heads[0], bodies[0]) == (other.status, heads[1], bodies[1])
@@ -176,9 +174,7 @@ def test_what_goes_wrong_later_is_the_answer(usual: Waiting) -> None:
     ({"Prefer": "respond-async", "Content-Type": "text/plain"}, BODY, 415),
     ({"Prefer": "return=minimal"}, BODY, 200),
 )
-def test_what_is_quick_comes_at_once(
-    service: Running, headers: dict[str, str], body: bytes, status: int
-) -> None:
+def test_what_is_quick_comes_at_once(service: Running, headers: dict[str, str], body: bytes, status: int) -> None:
     answer = post(service, headers, body)
 
     assert answer.status == status
@@ -312,10 +308,7 @@ def known(service: Running, place: str, headers: Mapping[str, str]) -> Answer:
     """What is known of a job, once it has ended."""
     return until(  # type: ignore[no-any-return]
         lambda: (
-            (
-                (found := service.ask(place, headers=headers)).status != 200
-                or found.json()["state"] != "working"
-            )
+            ((found := service.ask(place, headers=headers)).status != 200 or found.json()["state"] != "working")
             and found
         ),
         service.process,
@@ -390,9 +383,7 @@ def test_answers_that_nobody_fetches_delay_no_other_work(several: Waiting) -> No
     numbers = np.arange(400_000.0)
     table = io.BytesIO()
     np.save(table, np.column_stack([numbers % 1000, numbers % 2]))
-    others = several.ask(
-        "/v1/advantage", "POST", table.getvalue(), {"Content-Type": "application/x-npy"} | MINE
-    )
+    others = several.ask("/v1/advantage", "POST", table.getvalue(), {"Content-Type": "application/x-npy"} | MINE)
     status = [several.ask(place, headers=ANOTHER).status for place in filter(None, places)]
 
     assert held > 2 * MIB
@@ -476,9 +467,7 @@ def test_python_fetches_an_answer_that_is_late(usual: Waiting, later: pytest.Mon
 
 
 @pytest.mark.slow
-def test_python_asks_again_where_its_job_is_not_known_any_more(
-    brief: Waiting, later: pytest.MonkeyPatch
-) -> None:
+def test_python_asks_again_where_its_job_is_not_known_any_more(brief: Waiting, later: pytest.MonkeyPatch) -> None:
     def wait_until_forgotten(seconds: float) -> None:
         later.setattr(client, "sleep", time.sleep)
         assert metric(brief, 'mace_jobs{state="working"}') == 1.0
@@ -495,9 +484,7 @@ def test_python_asks_again_where_its_job_is_not_known_any_more(
     assert result.answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
 
 
-def test_python_tells_the_service_when_nobody_waits_any_more(
-    usual: Waiting, later: pytest.MonkeyPatch
-) -> None:
+def test_python_tells_the_service_when_nobody_waits_any_more(usual: Waiting, later: pytest.MonkeyPatch) -> None:
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt
 

@@ -50,10 +50,7 @@ def test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back(
 
 def test_requests_of_every_kind_keep_neither_descriptors_nor_processes(service: load.Service) -> None:
     kinds = [
-        *(
-            load.request(f"/v1/{name}", load.as_json(50), JSON)
-            for name in ("advantage", "individual-risk", "counts")
-        ),
+        *(load.request(f"/v1/{name}", load.as_json(50), JSON) for name in ("advantage", "individual-risk", "counts")),
         *(load.request(f"/v1/counts?members={n}", load.as_npy(n), NPY) for n in (500, 5000)),
         load.request("/v1/advantage", b'{"members": [1, 2', JSON),
     ]

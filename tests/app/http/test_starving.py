@@ -28,9 +28,7 @@ def uploads(
 ) -> Iterator[list[socket.socket]]:
     """Bodies that have begun, and of which no more comes."""
     with ExitStack() as opened:
-        yield [
-            opened.enter_context(begun(service, path, start, 200_000_000, media_type)) for _ in range(number)
-        ]
+        yield [opened.enter_context(begun(service, path, start, 200_000_000, media_type)) for _ in range(number)]
 
 
 @contextmanager

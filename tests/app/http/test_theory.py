@@ -39,9 +39,7 @@ def test_a_compressed_file_is_answered_as_the_same_file_is_in_this_process(
     query, media_type = query_pairs(options_with(operation)) or (), files_of(operation)[file]
     packed = ENCODERS[encoding](file_bytes(file))
 
-    answer = post(
-        service, f"/v1/{operation}?{urlencode(query)}", packed, media_type, {"Content-Encoding": encoding}
-    )
+    answer = post(service, f"/v1/{operation}?{urlencode(query)}", packed, media_type, {"Content-Encoding": encoding})
 
     assert ok(answer) == here(Call(operation, media_type, query=query), file_bytes(file))
 

@@ -63,9 +63,7 @@ def test_a_compressed_body_is_the_body(media_type: str, encoding: str, service: 
 
 @pytest.mark.parametrize("records", [40, 3000])  # answered in the server, and by a worker
 @pytest.mark.parametrize("options", [{}, OPTIONS])
-def test_the_numbers_are_those_of_the_library(
-    records: int, options: dict[str, Any], service: Running
-) -> None:
+def test_the_numbers_are_those_of_the_library(records: int, options: dict[str, Any], service: Running) -> None:
     sides = world(records)
     data = Scores.of(*sides, options.get("query", "auto"))
     estimator = Estimator(**options.get("estimator", {}))
@@ -109,9 +107,7 @@ def pieces(body: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("media_type", TABLES)
-def test_counts_of_a_body_without_a_length_are_those_of_the_records(
-    media_type: str, service: Running
-) -> None:
+def test_counts_of_a_body_without_a_length_are_those_of_the_records(media_type: str, service: Running) -> None:
     members, nonmembers = world(6_000)
     body = TABLES[media_type](table(members, nonmembers))
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
@@ -151,9 +147,7 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
     units = [i // 2 for i in range(127)]
     body = as_csv(table(members, nonmembers, kind=groups, whose=units, loss=units))
 
-    answer = ok(
-        post(service, "/v1/individual-risk?score=score&group=kind&unit=whose&top=5&seed=3", body, CSV)
-    )
+    answer = ok(post(service, "/v1/individual-risk?score=score&group=kind&unit=whose&top=5&seed=3", body, CSV))
 
     as_text = [str(unit) for unit in units]
     asked = as_json(members, nonmembers, groups=groups, units=as_text, top=5, seed=3)

@@ -130,9 +130,7 @@ def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(narrow:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("closes", [False, True], ids=["a client that waits", "one that has closed its side"])
-def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(
-    hasty: Running, closes: bool
-) -> None:
+def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(hasty: Running, closes: bool) -> None:
     with begun(hasty, "/v1/compare", slow()) as connection:
         if closes:
             connection.shutdown(1)

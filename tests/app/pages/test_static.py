@@ -74,9 +74,7 @@ def append(path: Path) -> None:
 
 @pytest.mark.parametrize("harm", [append, Path.unlink], ids=["changed", "missing"])
 @pytest.mark.parametrize("file", ["swagger-ui-dist/swagger-ui.css", "swagger-ui-dist/LICENSE"])
-def test_a_damaged_file_is_named_before_anything_is_served(
-    copy: Path, harm: Callable[[Path], None], file: str
-) -> None:
+def test_a_damaged_file_is_named_before_anything_is_served(copy: Path, harm: Callable[[Path], None], file: str) -> None:
     harm(copy / "assets" / file)
 
     with pytest.raises(DamagedAsset, match=Path(file).name):

@@ -254,14 +254,10 @@ def test_a_job_survives_its_replica_and_is_answered_once(pair: Shared) -> None:
     assert len(fetched[0].body) > MIB
     assert fetched[0].body == fetched[1].body == at_once.body
     assert fetched[0].headers["mace-signature"] == fetched[1].headers["mace-signature"]
-    verify(
-        fetched[0].body, public_keys(pair.folder / "key.pub"), fetched[0].headers["mace-signature"].encode()
-    )
+    verify(fetched[0].body, public_keys(pair.folder / "key.pub"), fetched[0].headers["mace-signature"].encode())
     requests = {json.loads(each.headers["mace-signature"])["request"] for each in (fetched[0], at_once)}
     assert len(requests) == 1, "whoever answers names the same request"
-    assert place.rpartition("/")[2] not in pair.second.logged(), (
-        "a job's name opens it where there are no keys"
-    )
+    assert place.rpartition("/")[2] not in pair.second.logged(), "a job's name opens it where there are no keys"
     kept = "SELECT sum(length(data)) FROM mace.part WHERE job = %s AND NOT of_answer"
     assert pair.asked(kept, place.rpartition("/")[2]) is None, "the request goes once it is answered"
 
@@ -392,9 +388,7 @@ def test_without_the_store_what_needs_it_is_refused_and_all_comes_back_by_itself
         until(lambda service=service: service.ask("/readyz").status == 200, service.process)
 
     assert all("the store that replicas share cannot be used: " in each for each in ready)
-    assert {(each.status, slug(each), each.headers["retry-after"]) for each in needs} == {
-        (503, "not-ready", "5")
-    }
+    assert {(each.status, slug(each), each.headers["retry-after"]) for each in needs} == {(503, "not-ready", "5")}
     assert (alive, plain, reached) == ([200, 200], [200, 200], 0)
     assert ended(pair.second, place)["state"] == "done"
     assert metric(pair.first, "mace_store_reached", MINE) == 1

@@ -77,9 +77,7 @@ def test_tables_of_a_later_version_are_left_alone(address: str) -> None:
     assert after is None
 
 
-@pytest.mark.parametrize(
-    "words", ["postgresql://mace:hunter2@nowhere.invalid/mace", "postgresql://mace:hunter2@h:x/m"]
-)
+@pytest.mark.parametrize("words", ["postgresql://mace:hunter2@nowhere.invalid/mace", "postgresql://mace:hunter2@h:x/m"])
 def test_what_is_wrong_with_an_address_repeats_nothing_of_it(words: str) -> None:
     async def work() -> str:
         store = Store(words)
@@ -166,9 +164,7 @@ def test_a_state_of_another_key_and_a_run_that_rested_too_long_are_refused(addre
         seal = await runs[0].seal(Step(name, 1, None, "a", None))
         forged = await outcomes([runs[1].seal(Step(name, 2, "a", "b", seal[::-1]))])
         async with runs[0]._store.connection() as connection:
-            await connection.execute(
-                "UPDATE mace.run SET at = at - $2::interval WHERE run_id = $1", name, 11 * DAY
-            )
+            await connection.execute("UPDATE mace.run SET at = at - $2::interval WHERE run_id = $1", name, 11 * DAY)
             late = await outcomes([runs[1].seal(Step(name, 2, "a", "b", seal))])
             await runs[0].forget(connection)
             left = await connection.fetchval("SELECT count(*) FROM mace.run WHERE run_id = $1", name)
@@ -237,9 +233,7 @@ def test_a_job_that_is_nobody_s_is_taken_up_by_one(address: str) -> None:
 
             rows = await asyncio.gather(*(take(store) for store in found for _ in range(5)))
             async with found[0].connection() as connection:
-                return [row for row in rows if row], await connection.fetchrow(
-                    "SELECT turn, deaths FROM mace.job"
-                )
+                return [row for row in rows if row], await connection.fetchrow("SELECT turn, deaths FROM mace.job")
 
     rows, kept = asyncio.run(work())
     assert [(row["turn"], row["deaths"]) for row in rows] == [(2, 1)]

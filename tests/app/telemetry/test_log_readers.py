@@ -10,9 +10,7 @@ import pytest
 from tests.app.http.asked import metric
 from tests.app.running import PATIENCE, Running, port_of, start
 
-FEW = (
-    "import sys, app.telemetry.logs as logs, app.cli; logs.MOST_LINES = 20; sys.exit(app.cli.main(['serve']))"
-)
+FEW = "import sys, app.telemetry.logs as logs, app.cli; logs.MOST_LINES = 20; sys.exit(app.cli.main(['serve']))"
 
 
 def asked_often(service: Running) -> None:

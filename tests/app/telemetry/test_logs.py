@@ -157,9 +157,7 @@ def test_probes_are_not_logged_unless_something_is_wrong(written: Written) -> No
     assert [line["status"] for line in lines] == [503]
 
 
-def test_a_line_that_finds_no_room_is_dropped_and_counted(
-    untouched: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None, monkeypatch: pytest.MonkeyPatch) -> None:
     class Blocked(io.StringIO):
         """A stream that takes nothing until it is opened."""
 

@@ -83,9 +83,7 @@ def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() 
             client.get("/nowhere/0.1234")
         sent = [request for _, request in received]
 
-    spans = [
-        span for request in sent for r in request.resource_spans for s in r.scope_spans for span in s.spans
-    ]
+    spans = [span for request in sent for r in request.resource_spans for s in r.scope_spans for span in s.spans]
     assert [span.name for span in spans] == ["GET /version", "GET"]
     assert spans[0].trace_id.hex() in CALLER
     assert attributes(spans[1])["error.type"] == "not-found"
@@ -93,9 +91,7 @@ def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("header", "parent"), [(CALLER.encode(), "b7ad6b7169203331"), (b"\xff nonsense", "")]
-)
+@pytest.mark.parametrize(("header", "parent"), [(CALLER.encode(), "b7ad6b7169203331"), (b"\xff nonsense", "")])
 def test_a_callers_trace_is_continued_and_nonsense_begins_a_new_one(header: bytes, parent: str) -> None:
     _, resource = one_span(Exchange("r", "GET", "/healthz", "healthz", 200), [(b"traceparent", header)])
 
@@ -137,9 +133,7 @@ def test_without_an_endpoint_nothing_of_opentelemetrys_sdk_is_loaded_and_a_missi
 
     assert isinstance(traces(None), NoTraces)
     assert loaded == "False"
-    assert (
-        said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
-    )
+    assert said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
 
 
 @pytest.mark.parametrize("endpoint", ["collector:4318", "ftp://collector", "http://", "4318"])

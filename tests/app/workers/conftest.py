@@ -53,9 +53,7 @@ class Workers:
         self.run(self.pool.stop())
 
 
-@pytest.fixture(
-    scope="session", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
-)
+@pytest.fixture(scope="session", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
 def shared(request: pytest.FixtureRequest) -> Iterator[Workers]:
     with asyncio.Runner(loop_factory=request.param) as runner:
         workers = Workers(runner)

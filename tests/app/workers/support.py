@@ -129,9 +129,7 @@ class Gate:
         return [int(path.name.rpartition(".")[2]) for path in self.path.parent.glob("gate.began.*")]
 
 
-def request(
-    *chunks: bytes, then: Callable[[], Awaitable[None]] | None = None
-) -> Callable[[], Awaitable[Any]]:
+def request(*chunks: bytes, then: Callable[[], Awaitable[None]] | None = None) -> Callable[[], Awaitable[Any]]:
     """An ASGI ``receive`` that brings these chunks, and after them tells of a disconnect once ``then`` is done."""
     messages = [
         {"type": "http.request", "body": chunk, "more_body": number < len(chunks) - 1}

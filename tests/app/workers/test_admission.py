@@ -203,9 +203,7 @@ def turns_between(number: int, *listening: int) -> list[int]:
                 computed.append(passed)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                asyncio.get_running_loop(), "time", lambda: 0.0
-            )  # on a busy machine more are computed
+            patch.setattr(asyncio.get_running_loop(), "time", lambda: 0.0)  # on a busy machine more are computed
             tasks = [asyncio.create_task(compute()) for _ in range(number)]
             while not all(task.done() for task in tasks):
                 passed += 1

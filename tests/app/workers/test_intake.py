@@ -20,9 +20,7 @@ MIB = 2**20
 Receive = Callable[[], Awaitable[Any]]
 
 
-async def ask(
-    pool: Pool, operation: str, receive: Any, headers: Mapping[str, str] | None = None, **how: Any
-) -> Reply:
+async def ask(pool: Pool, operation: str, receive: Any, headers: Mapping[str, str] | None = None, **how: Any) -> Reply:
     return await answer(pool, Call(operation, CSV), receive, headers or {}, **how)
 
 
@@ -86,9 +84,7 @@ async def test_a_small_body_stays_in_memory_and_a_larger_one_is_spooled() -> Non
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("size", [0, 10, PACE, 3 * MIB])
-def test_a_body_reaches_the_worker_whole_whichever_way_it_goes(
-    workers: Workers, size: int, streamed: bool
-) -> None:
+def test_a_body_reaches_the_worker_whole_whichever_way_it_goes(workers: Workers, size: int, streamed: bool) -> None:
     chunks = [b"\x05" * min(50_000, size - start) for start in range(0, size, 50_000)] or [b""]
 
     reply = workers.run(ask(workers.pool, "checksum", request(*chunks), streamed=streamed))
@@ -122,9 +118,7 @@ async def test_who_asks_several_things_at_once_gets_workers_while_others_ask_too
 
         async def here(client: str) -> bool:
             await until(lambda: not pool.turns.busy)
-            reply = await answer(
-                pool, Call("process", JSON), request(b"x"), {}, client=client, inline=lambda *_: True
-            )
+            reply = await answer(pool, Call("process", JSON), request(b"x"), {}, client=client, inline=lambda *_: True)
             return int(reply.body) == os.getpid()
 
         assert await here("greedy")

@@ -133,9 +133,7 @@ async def test_a_job_whose_worker_is_lost_is_done_by_another(
 
 
 @pytest.mark.parametrize("operation", ["greedy", "greedy_arrow"])
-def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(
-    workers: Workers, operation: str
-) -> None:
+def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(workers: Workers, operation: str) -> None:
     before = workers.kills("memory-limit")
 
     reply = workers.do(operation)
@@ -295,9 +293,7 @@ async def test_a_job_past_the_time_limit_is_ended_and_says_what_to_do(workers: W
 
     assert failed.kind.slug == "time-limit"
     assert workers.kills("time-limit") == before + 1
-    assert not [
-        word for word in ("0.2 seconds", "/v1/counts", "MACE_TIME_LIMIT") if word not in failed.detail
-    ]
+    assert not [word for word in ("0.2 seconds", "/v1/counts", "MACE_TIME_LIMIT") if word not in failed.detail]
 
 
 # --- pools of their own ------------------------------------------------------------------------------------------

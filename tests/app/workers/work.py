@@ -116,9 +116,7 @@ def deaf(call: Call, body: Body) -> Reply:
 
 
 def threads(call: Call, body: Body) -> Reply:
-    return said(
-        sorted(Path(f"/proc/self/task/{t}/comm").read_text().strip() for t in os.listdir("/proc/self/task"))
-    )
+    return said(sorted(Path(f"/proc/self/task/{t}/comm").read_text().strip() for t in os.listdir("/proc/self/task")))
 
 
 def descriptors(call: Call, body: Body) -> Reply:

@@ -43,9 +43,7 @@ def test_the_chance_of_the_best_cut_is_that_of_every_order(n1, n0, prior, a, rig
 
     assert module._reach_by_steps(right - 1e-9, n1, n0, prior, a, 1e-12) == pytest.approx(expected, abs=1e-9)
     if abs(prior * n0 - (1 - prior) * n1) < 1e-9:
-        assert module._reach_by_reflection(right - 1e-9, n1, n0, prior, a, 1e-12) == pytest.approx(
-            expected, abs=1e-9
-        )
+        assert module._reach_by_reflection(right - 1e-9, n1, n0, prior, a, 1e-12) == pytest.approx(expected, abs=1e-9)
 
 
 @each_case("n1, n0, prior", [(24, 24, 0.5), (20, 80, 0.2), (30, 300, 0.5), (40, 15, 0.7), (200, 200, 0.5)])
@@ -93,9 +91,7 @@ def test_no_direction_is_preferred() -> None:
 def test_the_lower_end_lies_between_what_bounds_it_without_a_limit_of_the_cut(shift) -> None:
     rng = np.random.default_rng(5)
     for size in (8, 20, 60, 150):
-        below = checked_ends(
-            Scores.of(rng.normal(shift, 1, size), rng.normal(0, 1, size)), 0.5, None, 0
-        ).validation
+        below = checked_ends(Scores.of(rng.normal(shift, 1, size), rng.normal(0, 1, size)), 0.5, None, 0).validation
         assert isinstance(below, LowerEnd)
         least, most = below.between(0.025)
         assert least <= below.at(0.025).lower <= most

@@ -76,9 +76,7 @@ def test_the_in_sample_cellwise_value_is_the_papers_statistic() -> None:
 
 def test_ordered_cells_offer_every_family_simplest_first_and_unordered_ones_no_threshold() -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(0), 500, 500))).coarsen(20)
-    ordered, unordered = (
-        [f.name for f in families.families_for(c)] for c in (counts, Counts.of([5, 3, 2], [1, 4, 5]))
-    )
+    ordered, unordered = ([f.name for f in families.families_for(c)] for c in (counts, Counts.of([5, 3, 2], [1, 4, 5])))
 
     assert ordered == ["threshold", "two_sided", "coarse_cells", "kde", "cells"]
     assert unordered == ["cells", "unseen_labels"]

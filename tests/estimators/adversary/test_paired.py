@@ -16,9 +16,7 @@ from tests.oracles import most_misses
 ALPHA = 0.025
 
 
-def limit_of_a_mean(
-    sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float
-) -> np.ndarray:
+def limit_of_a_mean(sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float) -> np.ndarray:
     """Written out again: sum w D - 2/3 z^2 w - z sqrt(sum w^2 (D - centre)^2 + z^2 w^2 / 2), w the larger weight."""
     centre = np.clip(sums / n, -CENTRE, CENTRE)
     variance = (weight**2 * (squares - 2 * centre * sums + n * centre**2)).sum(axis=0)
@@ -70,9 +68,7 @@ def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
         assert least[most] - 0.03 * abs(least[most] - 1) <= stated <= least[most] + 1e-12
 
 
-def shifted(
-    n1: int, n0: int, first: float, second: float, alike: float, rng: np.random.Generator
-) -> list[Scores]:
+def shifted(n1: int, n0: int, first: float, second: float, alike: float, rng: np.random.Generator) -> list[Scores]:
     """Two scores of the same records, normal, members shifted, with so much of their noise in common."""
     common = rng.normal(size=n1 + n0)
     scores = []
@@ -120,9 +116,7 @@ def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, sec
     (1000, 1000, 0.5, 1.0, 1.0, 0.99, 0.7),
     (200, 2000, 0.5, 0.8, 0.5, 0.9, 0.9),
 )
-def test_the_more_alike_two_scores_are_the_narrower_their_difference(
-    n1, n0, prior, first, second, alike, most
-) -> None:
+def test_the_more_alike_two_scores_are_the_narrower_their_difference(n1, n0, prior, first, second, alike, most) -> None:
     """It was wider than for independent samples: 0.257 where that gives 0.165 and McNemar's test about 0.113."""
     rng, paired, apart = np.random.default_rng(41), [], []
     for run in range(2):

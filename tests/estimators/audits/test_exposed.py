@@ -68,9 +68,7 @@ def test_that_nobody_is_listed_is_no_proof() -> None:
 
     assert (lists.at_least, len(lists.listed)) == (0, 0)
     assert "no proof that none is" in lists.sentence
-    assert [each.code for each in exposed_members(Scores.of(range(9), range(10, 20))).cautions] == [
-        "few_nonmembers"
-    ]
+    assert [each.code for each in exposed_members(Scores.of(range(9), range(10, 20))).cautions] == ["few_nonmembers"]
 
 
 test_what_has_no_order_or_no_meaning_is_refused = refusals(

@@ -25,9 +25,7 @@ def surely(seed: int, sure: float, count: int = 300) -> np.ndarray:
 def strength(sure: float, count: int = 300, **options: Any) -> Strength:
     """Of queries of twins that are so sure of planted records, and as sure of the spared as of any other."""
     planted, spared = surely(0, sure, count), surely(1, 2.0, count)
-    return query_strength(
-        planted, spared, ONES[:count], ONES[:count], **{"copies": 4, "limit": 0.2, **options}
-    )
+    return query_strength(planted, spared, ONES[:count], ONES[:count], **{"copies": 4, "limit": 0.2, **options})
 
 
 def passing(measured: Strength | None, sure: float = 2.0) -> Any:

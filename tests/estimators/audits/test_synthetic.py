@@ -34,9 +34,7 @@ def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
     return [each | {"debt": rng.lognormal(3, 1, n)} for each in drawn]
 
 
-def audited(
-    train: Table, holdout: Table, released: Table, *reference: Table, **options: Any
-) -> SyntheticAudit:
+def audited(train: Table, holdout: Table, released: Table, *reference: Table, **options: Any) -> SyntheticAudit:
     """By the queries of nearness and without a look at the sides, unless asked otherwise."""
     defaults: dict[str, Any] = {"queries": NEAR, "check_sides": False}
     return audit_synthetic(train, holdout, released, *reference, **defaults | options)
@@ -59,9 +57,7 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     released = with_copies(released, train, 120)
     audit = audited(train, holdout, released, max_advantage=0.2, max_copies_over_holdout=0, seed=2)
     given: dict[str, Any] = {"max_advantage": 0.9, "seed": 2, "accept_copies": True}
-    loose, hiding = (
-        audited(train, holdout, released, accept_exposure=accept, **given) for accept in (True, False)
-    )
+    loose, hiding = (audited(train, holdout, released, accept_exposure=accept, **given) for accept in (True, False))
     found = synthetic_scores(encode(train, holdout, released), NEAR)
     scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
     records = [np.r_[each.members, each.nonmembers] for each in scores.values()]
@@ -243,9 +239,7 @@ def test_identifiers_that_were_carried_over_fail_a_release_that_distances_do_not
     }[released]
     asked = {"max_advantage": 0.3}
 
-    audit, limited = (
-        audited(train, holdout, leaks, **more) for more in (asked, {"max_copies_over_holdout": 100})
-    )
+    audit, limited = (audited(train, holdout, leaks, **more) for more in (asked, {"max_copies_over_holdout": 100}))
     if kind == "row numbers" and released == "values alone":  # a release that counts its rows from 0, too
         assert audit.verdict.word == "pass"
         return
@@ -283,9 +277,7 @@ def test_rows_in_the_order_of_their_numbers_are_not_taken_for_copies() -> None:
 def test_nothing_passes_beside_the_training_table_unless_copies_were_accepted(accept: bool) -> None:
     rng = np.random.default_rng(8)
     train, holdout = ({name: rng.choice(["a", "b"], 400) for name in "xy"} for _ in range(2))
-    audit = audited(
-        train, holdout, part(train, slice(None, None, -1)), max_advantage=0.3, accept_copies=accept
-    )
+    audit = audited(train, holdout, part(train, slice(None, None, -1)), max_advantage=0.3, accept_copies=accept)
 
     assert codes(audit)[0] == "synthetic_is_members"
     assert audit.verdict.word == ("pass" if accept else "not applicable")

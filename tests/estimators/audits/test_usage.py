@@ -243,9 +243,7 @@ def test_groups_whose_units_differ_in_records_are_warned_of_where_means_are_comp
     assert "units_differ" in codes(mean)
     assert "12.0" in next(each.message for each in mean.cautions if each.code == "units_differ")
     assert "units_differ" not in codes(one)
-    by_mean, by_one = (
-        dataset_use(*scores, units=units, per_unit=each, max_share=0.99) for each in ("mean", "one")
-    )
+    by_mean, by_one = (dataset_use(*scores, units=units, per_unit=each, max_share=0.99) for each in ("mean", "one"))
     assert by_one.decision is Decision.PASS
     assert (by_mean.decision, by_mean.covers) == (Decision.INCONCLUSIVE, ())
     said = "no pass of the limit of 0.99, for the groups differ" in by_mean.sentence

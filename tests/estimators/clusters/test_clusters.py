@@ -519,12 +519,8 @@ def test_few_clusters_leave_room_for_others_that_are_exposed_as_a_whole() -> Non
     assert area.interval.lower <= area.value * (1.0 - unseen)
 
 
-@each_case(
-    "people, exposed, prior", [(42, 8, 0.5), (42, 9, 0.1), (60, 11, 0.3), (60, 34, 0.5), (200, 27, 0.5)]
-)
-def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whole(
-    people, exposed, prior
-) -> None:
+@each_case("people, exposed, prior", [(42, 8, 0.5), (42, 9, 0.1), (60, 11, 0.3), (60, 34, 0.5), (200, 27, 0.5)])
+def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whole(people, exposed, prior) -> None:
     """At the end so few or fewer of these people are exposed with the probability that is stated, and no larger."""
     scores = Scores.of(np.repeat(np.arange(people) < exposed, 20) * 1.0, np.zeros(20 * people))
     person, unaware = np.repeat(np.arange(2 * people), 20), abs(2.0 * prior - 1.0)
@@ -540,9 +536,7 @@ def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whol
 
 
 @each_case("people, others, exposed", [(42, 42, 9), (42, 42, 18), (60, 42, 12), (42, 60, 34), (200, 200, 25)])
-def test_no_end_of_the_area_is_closer_than_the_exact_limit_of_people_ahead_as_a_whole(
-    people, others, exposed
-) -> None:
+def test_no_end_of_the_area_is_closer_than_the_exact_limit_of_people_ahead_as_a_whole(people, others, exposed) -> None:
     """The area is 1/2 and half their share. The upper end missed 1.5 to 4 times as often as stated."""
     scores = np.repeat(np.arange(people) < exposed, 20) * 1.0
     sides, person = (scores, np.zeros(20 * others)), np.repeat(np.arange(people + others), 20)

@@ -20,9 +20,7 @@ from tests.oracles import most_misses
 
 def simpson(rng: np.random.Generator, rare: int = 200, others: int = 3800) -> tuple[Scores, Any]:
     """A group whose members stand above its nonmembers, hidden among others who stand around both."""
-    sides = np.concatenate(
-        [rng.uniform([[0.5], [0.0]], [[1.0], [0.5]], (2, rare)), rng.random((2, others))], axis=1
-    )
+    sides = np.concatenate([rng.uniform([[0.5], [0.0]], [[1.0], [0.5]], (2, rare)), rng.random((2, others))], axis=1)
     labels = np.repeat(["rare", "most"], [rare, others])
     return Scores.of(*sides), np.concatenate([labels, labels])
 
@@ -214,9 +212,7 @@ def test_vectors_pass_only_by_a_learned_score_that_was_accepted() -> None:
     rng = np.random.default_rng(12)
     data, groups = Scores.of(*rng.normal(size=(2, 800, 2))), ["a", "b"] * 800
     targets = [LearnedTarget((quadratic(),), accept_learned_score=each) for each in (False, True)]
-    plain, accepted = (
-        judge(data, [MaxGroupAdvantage(0.9, groups, each)], learned_by=each) for each in targets
-    )
+    plain, accepted = (judge(data, [MaxGroupAdvantage(0.9, groups, each)], learned_by=each) for each in targets)
 
     assert plain.decision is Decision.INCONCLUSIVE
     assert "learned score" in plain.sentence

@@ -84,9 +84,7 @@ def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
     of_thresholds = 1.0 - (1.0 - OF_RANGES) * (1.0 - shared)
     assert of_tpr.threshold.lower == operating_point(fine, 0.01, of_thresholds).estimate.lower
     assert of_tpr.threshold.upper == operating_point(fine, 0.01).estimate.upper
-    assert of_tpr.estimate.lower == max(
-        of_tpr.threshold.lower, tpr_at_least(fine, 0.01, OF_RANGES * 0.05 / 8.0)
-    )
+    assert of_tpr.estimate.lower == max(of_tpr.threshold.lower, tpr_at_least(fine, 0.01, OF_RANGES * 0.05 / 8.0))
     assert of_tpr.estimate.upper == max(of_tpr.threshold.upper, tpr_at_most(fine, 0.01, 0.025))
     assert beside.estimate.lower == advantage(fine, confidence=1.0 - 0.05 / 2.0).lower
 

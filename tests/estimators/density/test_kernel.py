@@ -282,9 +282,7 @@ def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
     result = densities_of(Scores.of(a, b), Scott())
 
     assert isinstance(result, PointDensities)
-    for side, width, at in zip(
-        (a, b), result.widths, (result.at(a).members, result.at(a).nonmembers), strict=True
-    ):
+    for side, width, at in zip((a, b), result.widths, (result.at(a).members, result.at(a).nonmembers), strict=True):
         other = np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a / width)) / width.prod()
         assert at == pytest.approx(other, rel=1e-9)
 

@@ -38,7 +38,5 @@ def test_it_is_too_high_as_seldom_as_it_says() -> None:
         trials, others = 150, 100
         hits = made + rng.binomial(trials - made, chance, runs)
         other_hits = rng.binomial(others, chance, runs)
-        limits = [
-            excess_lower(int(a), trials, int(b), others, 0.05) for a, b in zip(hits, other_hits, strict=True)
-        ]
+        limits = [excess_lower(int(a), trials, int(b), others, 0.05) for a, b in zip(hits, other_hits, strict=True)]
         assert np.mean(np.array(limits) > made) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

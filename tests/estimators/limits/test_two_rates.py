@@ -52,9 +52,7 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
 def test_a_design_refuses_uniform_p_values_as_often_as_it_says(share, alpha, alone) -> None:
     design = Design.of(share, alpha, alone)
     first, second = np.random.default_rng(1).exponential(size=(2, 100_000))
-    refused = (
-        (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
-    )
+    refused = (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
 
     assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 100_000))
 

@@ -59,9 +59,7 @@ SKLEARN = {
     "balanced_accuracy": metrics.balanced_accuracy_score,
     "precision": metrics.precision_score,
     "recall": metrics.recall_score,
-    "specificity": lambda y, g, sample_weight: metrics.recall_score(
-        1 - y, 1 - g, sample_weight=sample_weight
-    ),
+    "specificity": lambda y, g, sample_weight: metrics.recall_score(1 - y, 1 - g, sample_weight=sample_weight),
     "npv": lambda y, g, sample_weight: metrics.precision_score(1 - y, 1 - g, sample_weight=sample_weight),
     "f1": metrics.f1_score,
     "f_beta": lambda y, g, sample_weight: metrics.fbeta_score(y, g, beta=2, sample_weight=sample_weight),

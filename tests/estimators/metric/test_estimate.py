@@ -394,9 +394,7 @@ def test_the_precision_of_many_narrow_leaks_lies_between_its_ends() -> None:
     """Nine teeth in which 72% are members: it was certified between .354 and .566."""
     members, nonmembers = comb(9, 0.09, 6.0).draw(np.random.default_rng(0), 3000, 3000)
     teeth = [np.count_nonzero(9 * side % 1.0 < 0.09) for side in (members, nonmembers)]
-    known = rule_lower(
-        teeth[0], 3000, teeth[1], 3000, objective("precision", 0.3), 0.025
-    )  # by who knows the teeth
+    known = rule_lower(teeth[0], 3000, teeth[1], 3000, objective("precision", 0.3), 0.025)  # by who knows the teeth
 
     found = metric_optimum(finest(Scores.of(members, nonmembers)), preset("precision", 0.3), 0.3)
 

@@ -339,9 +339,7 @@ def test_as_many_changes_as_are_evident_are_covered_and_the_sentence_says_so() -
     (200, 200, 0.5, 0.1, 0.8), (60, 90, 0.5, 0.1, 0.5), (120, 60, 0.3, 0.1, 0.7),
     (80, 240, 0.7, 0.0, 0.62),
 ])  # fmt: skip
-def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it(
-    n1, n0, prior, shift, maximum
-) -> None:
+def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it(n1, n0, prior, shift, maximum) -> None:
     """By trying every number of changes, one after the other, each by itself."""
     result = ask(gaussian_shift(shift), n1, n0, prior, seed=3)
     assert result.upper <= maximum
@@ -350,9 +348,7 @@ def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it
     while kept < n1 + n0 - 1 and changes_upper(result.fine, prior, 0.025, kept + 1) <= maximum:
         kept += 1
 
-    assert (
-        2 < kept < n1 + n0 - 1
-    )  # the class that was declared is smaller, and not every rule keeps the limit
+    assert 2 < kept < n1 + n0 - 1  # the class that was declared is smaller, and not every rule keeps the limit
     assert result.holds_up_to(maximum) == kept
 
 

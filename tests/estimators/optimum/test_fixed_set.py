@@ -95,9 +95,7 @@ def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_draw")
-@each_case(
-    "shift, whole, drawn", [(0.0, (45, 45), (15, 30)), (0.7, (60, 150), (50, 35)), (20.0, (40, 40), (20, 20))]
-)
+@each_case("shift, whole, drawn", [(0.0, (45, 45), (15, 30)), (0.7, (60, 150), (50, 35)), (20.0, (40, 40), (20, 20))])
 def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> None:
     rng = np.random.default_rng(5)
     above, below, width = 0, 0, []

@@ -234,9 +234,7 @@ def test_theorem_2_is_proven_for_cells_that_were_there_before_the_records() -> N
     rng = np.random.default_rng(60)
     numbers = Scores.of(rng.normal(size=300), rng.normal(size=300))
     words = Scores.of(rng.choice(list("abc"), 300), rng.choice(list("abc"), 300))
-    slices, categories = (
-        paper.record_risk(each, 0.5, reading=paper.EqualWidth(10)).risk for each in (numbers, words)
-    )
+    slices, categories = (paper.record_risk(each, 0.5, reading=paper.EqualWidth(10)).risk for each in (numbers, words))
     counts = paper.record_risk(Counts.of([20, 30], [30, 20], edges=[0.5]), 0.5, targets=[0.2]).risk
 
     assert [each.guarantee.finite_sample for each in (slices, categories, counts)] == [False, True, True]
@@ -334,9 +332,7 @@ def test_e16_one_record_moves_w_n_far_beyond_two_over_n() -> None:
     plane = rng.normal(size=(2, 300, 2))
     plane[0, 0, 1] = 1e5  # on one axis
     sides = (a, b), (np.append(a[:-1], 1e6), b), plane
-    before, after, of_plane = (
-        paper.algorithm_1(Scores.of(*each), 0.5, reading=paper.EqualWidth(50)) for each in sides
-    )
+    before, after, of_plane = (paper.algorithm_1(Scores.of(*each), 0.5, reading=paper.EqualWidth(50)) for each in sides)
 
     assert before.value > 0.15
     assert after.value < 0.01  # one of 1000 records, bounded difference promised: .002

@@ -29,9 +29,7 @@ def normal(n1: int, n0: int, shift: float = 1.0, seed: int = 0) -> Scores:
 COUNTS, SCORES = Counts.of(*np.random.default_rng(5).integers(0, 200, (2, 12))), normal(500, 400)
 
 
-def slow_posterior(
-    first: tuple[np.ndarray, np.ndarray], points: np.ndarray, prior: float, width: float
-) -> np.ndarray:
+def slow_posterior(first: tuple[np.ndarray, np.ndarray], points: np.ndarray, prior: float, width: float) -> np.ndarray:
     """The posterior by direct sums of Gaussians over the records of the first part."""
     r, q = (norm.pdf((points[:, None] - side[None, :]) / width).mean(axis=1) / width for side in first)
     return np.asarray(prior * r / (prior * r + (1 - prior) * q))

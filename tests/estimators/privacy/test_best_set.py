@@ -18,9 +18,7 @@ from tests.oracles import most_misses
 LEVEL = 0.025
 
 
-def counted(
-    members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Values
-) -> Counts:
+def counted(members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Values) -> Counts:
     columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
     return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
 
@@ -150,9 +148,7 @@ def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
 
 
 def booleans(members: int, nonmembers: int, n: int, cells: type[Categories] = Values) -> Counts:
-    return Counts.trusted(
-        np.array([n - members, members]), np.array([n - nonmembers, nonmembers]), cells(np.arange(2))
-    )
+    return Counts.trusted(np.array([n - members, members]), np.array([n - nonmembers, nonmembers]), cells(np.arange(2)))
 
 
 def test_a_score_of_two_values_is_judged_as_two_labels_are() -> None:
@@ -163,9 +159,7 @@ def test_a_score_of_two_values_is_judged_as_two_labels_are() -> None:
     assert [limit.verdict.decision for limit in each] == [Decision.PASS, Decision.PASS]
     assert each[0].estimate.upper == each[1].estimate.upper < 0.03
     assert [limit.estimate.value for limit in each] == pytest.approx([0.012, 0.012], abs=1e-4)
-    assert (
-        0.0095 < each[0].estimate.lower < each[1].estimate.lower < 0.012
-    )  # ranges share the error with the values
+    assert 0.0095 < each[0].estimate.lower < each[1].estimate.lower < 0.012  # ranges share the error with the values
     assert judge(values, [MaxTpr(0.005, 0.01)]).decision is Decision.FAIL
 
 

@@ -174,9 +174,7 @@ def _gaussian_epsilon(shift: float, delta: float) -> float:
     """delta(epsilon) of two unit Gaussians (Balle and Wang 2018)."""
 
     def excess(epsilon: float) -> float:
-        return float(
-            ndtr(shift / 2 - epsilon / shift) - np.exp(epsilon) * ndtr(-shift / 2 - epsilon / shift) - delta
-        )
+        return float(ndtr(shift / 2 - epsilon / shift) - np.exp(epsilon) * ndtr(-shift / 2 - epsilon / shift) - delta)
 
     return 0.0 if excess(0) <= 0 else float(brentq(excess, 0, 60))
 

@@ -32,9 +32,7 @@ LEVEL = 0.025
 FIFTY = Counts.of([4950, 50], [5000, 0], edges=[1.0])
 
 
-def table(
-    members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Categories
-) -> Counts:
+def table(members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Categories) -> Counts:
     columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
     return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
 

@@ -49,9 +49,7 @@ def bracketed(members, nonmembers, fpr, confidence):
     falling = np.sort(nonmembers)[::-1]
     hits = (members > falling[int(np.floor(fpr * n0 + 1e-9))]).sum()
     value = hits / len(members)
-    at_low = (
-        (members > falling[j[below >= 1 - alpha].max() - 1]).mean() if (below >= 1 - alpha).any() else 0.0
-    )
+    at_low = (members > falling[j[below >= 1 - alpha].max() - 1]).mean() if (below >= 1 - alpha).any() else 0.0
     at_high = (members >= falling[j[below <= alpha].min() - 1]).mean() if (below <= alpha).any() else 1.0
     down = np.hypot(value - lower_limit(float(hits), len(members), alpha), value - at_low)
     up = np.hypot(upper_limit(float(hits), len(members), alpha) - value, at_high - value)
@@ -104,9 +102,7 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
 
 
 @pytest.mark.slow
-@each_case(
-    "truth, n_members, n_nonmembers", [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)]
-)
+@each_case("truth, n_members, n_nonmembers", [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)])
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
     rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 150
     samples = ((rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers)) for _ in range(runs))
@@ -248,9 +244,7 @@ def test_each_end_holds_where_the_rate_falls_on_a_step_of_few_scores(sides, laws
 def test_a_tie_with_which_too_many_are_accused_is_left_out(of_ones, low, count):
     ones = np.arange(1500) < 1500 * of_ones, np.arange(1500) < 750 * (1 + (of_ones == 1.0))
     kind = "discrete" if count not in (finest, by_grid) else "continuous"
-    answer = roc.operating_point(
-        count(Scores.of(*(side * (0.5 - low) for side in ones), kind)), 0.01, low=low
-    )
+    answer = roc.operating_point(count(Scores.of(*(side * (0.5 - low) for side in ones), kind)), 0.01, low=low)
 
     assert answer.estimate.value == answer.estimate.lower == 0.0
     assert answer.estimate.upper < 0.003  # no member of 1,500 lies beyond it; with the tie it was of_ones

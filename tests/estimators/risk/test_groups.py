@@ -51,9 +51,7 @@ def world(request: pytest.FixtureRequest) -> tuple[Scores, Counts, GroupTable]:
 def test_the_table_adds_up_and_can_be_written(world) -> None:
     _, counts, table = world
     rows = table.to_list()
-    again = GroupTable.of(
-        counts, *([row[key] for row in rows[::-1]] for key in ("label", "members", "nonmembers"))
-    )
+    again = GroupTable.of(counts, *([row[key] for row in rows[::-1]] for key in ("label", "members", "nonmembers")))
 
     assert (table.members.sum(axis=0) == counts.members).all()
     assert (again.labels.tolist(), again.members.tolist()) == (["a", "b", "c"], table.members.tolist())

@@ -133,9 +133,7 @@ def test_an_empty_cell_is_masked_and_can_have_any_risk():
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.floats(0.05, 0.95)
-)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.floats(0.05, 0.95))
 @settings(max_examples=60)
 def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
     counts = categories([a for a, _ in pairs] + [9], [b for _, b in pairs] + [9])
@@ -426,9 +424,7 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     rng = np.random.default_rng(12)
     scores = rng.standard_cauchy(3 * BUCKETS).clip(-100, 100) * spread
     cuts = np.unique(rng.choice(scores, 126, replace=False))
-    scores = np.concatenate(
-        [scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]]
-    )
+    scores = np.concatenate([scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]])
     result = cell_of(scores, Intervals(cuts))
 
     np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))

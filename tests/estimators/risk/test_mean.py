@@ -58,9 +58,7 @@ def test_the_interval_is_that_of_the_advantage_and_says_so(rng) -> None:
 
 @pytest.mark.slow
 @each_case("prior, n1, n0", [(0.5, 100, 100), (0.01, 40, 400), (0.9, 300, 60)])
-def test_the_interval_covers_the_true_mean_where_the_plug_in_lies_above_what_its_cells_can_tell(
-    prior, n1, n0
-) -> None:
+def test_the_interval_covers_the_true_mean_where_the_plug_in_lies_above_what_its_cells_can_tell(prior, n1, n0) -> None:
     rng, runs, low, high, excess = np.random.default_rng(1), 6, 0, 0, 0.0
     for world in (identical(), gaussian_shift(0.3), categories(6, 0.2)):
         for run in range(runs):

@@ -62,9 +62,7 @@ def test_the_false_share_holds_record_by_record_for_spikes_elsewhere_and_for_two
 def test_the_interval_of_a_record_in_a_spike_and_of_one_beside_it_has_its_own_risk() -> None:
     rng, inside, beside = np.random.default_rng(33), [], []
     for _ in range(20):
-        result = individual_risk(
-            Scores.of(*spiked(rng, 10_000)), targets=[(LOW + HIGH) / 2, LOW - 0.02, HIGH + 0.02]
-        )
+        result = individual_risk(Scores.of(*spiked(rng, 10_000)), targets=[(LOW + HIGH) / 2, LOW - 0.02, HIGH + 0.02])
         density = norm.pdf((LOW + HIGH) / 2)
         spike = (0.95 * density + 0.05 / (HIGH - LOW)) / density
         truth = np.array([(spike - 1) / (spike + 1), 0.05 / 1.95, 0.05 / 1.95])

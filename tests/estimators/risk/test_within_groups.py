@@ -47,9 +47,7 @@ def test_a_group_has_the_advantage_of_its_own_records_alone(prior) -> None:
 
     for row in rows:
         own = labels == row.label
-        alone = advantage(
-            Scores.of(members[own[:400]], nonmembers[own[400:]]), prior, confidence=1 - 0.05 / len(rows)
-        )
+        alone = advantage(Scores.of(members[own[:400]], nonmembers[own[400:]]), prior, confidence=1 - 0.05 / len(rows))
         found = row.advantage.lower, row.advantage.value, row.advantage.upper
         assert found == (alone.lower, alone.value, alone.upper)
 

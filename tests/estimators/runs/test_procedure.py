@@ -33,9 +33,7 @@ def trainings(unseen: Any, best: Any = None, noise: float = 0.0, records: float 
     return Trainings(low, low if best is None else np.asarray(best), noise, records, records)
 
 
-def models(
-    leaks: Any, rows: int = 200, seed: int = 0, names: Any = None
-) -> tuple[Scores, np.ndarray[Any, Any]]:
+def models(leaks: Any, rows: int = 200, seed: int = 0, names: Any = None) -> tuple[Scores, np.ndarray[Any, Any]]:
     """Scores of models with these shifts, shuffled, and which model each row is of."""
     rng = np.random.default_rng(seed)
     of = np.repeat(np.arange(len(leaks)), rows)
@@ -243,9 +241,7 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
     exposed = np.flatnonzero(label[: data.n_members] == 5)[:125]
     members = data.members.copy()
     members[exposed] += 9.0
-    clean, leaky = (
-        procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members)
-    )
+    clean, leaky = (procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members))
 
     for simulated in (False, True):
         held = leaky.verdict(0.9, accept_simulated=simulated)

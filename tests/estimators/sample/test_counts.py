@@ -173,9 +173,7 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
 
 
 @pytest.mark.slow
-@each_case(
-    "shape", ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"]
-)
+@each_case("shape", ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"])
 def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
     rng = np.random.default_rng(6)
     x = {

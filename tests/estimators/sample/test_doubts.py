@@ -75,9 +75,7 @@ HONEST: dict[str, Draw] = {
     "an atom": lambda rng, leak, n: np.where(rng.random(n) < 0.3 + 0.3 * leak, 0.0, rng.normal(leak, 1, n)),
     "loss": lambda rng, leak, n: rng.exponential(0.3 if leak else 1.5, n),
     "loss of members below 1": lambda rng, leak, n: np.minimum(rng.exponential(0.1 if leak else 2.0, n), 8.0),
-    "members' logits between 0 and 1": lambda rng, leak, n: (
-        rng.random(n) if leak else rng.normal(0.5, 0.5, n)
-    ),
+    "members' logits between 0 and 1": lambda rng, leak, n: rng.random(n) if leak else rng.normal(0.5, 0.5, n),
     "rows that people have in common": lambda rng, leak, n: np.random.default_rng(5).normal(size=3000)[
         rng.integers(0, 3000, n)
     ],
@@ -197,8 +195,7 @@ def test_cells_of_independent_records_differ_as_little_as_seldom_as_is_said() ->
             square = (first - members / 2.0) ** 2
             expected = members * (2 * records - members) / (4.0 * (2 * records - 1))
             means = [
-                float((ways * odds**first * square).sum() / (ways * odds**first).sum())
-                for odds in (1.0, 1.5, 4.0)
+                float((ways * odds**first * square).sum() / (ways * odds**first).sum()) for odds in (1.0, 1.5, 4.0)
             ]
             fourth = float((ways * square**2).sum() / ways.sum())
 
@@ -225,9 +222,7 @@ def test_which_scores_are_sampled_hangs_on_no_block(rng) -> None:
 
     for each in (parts, stream.part().sample):
         assert each.zeros == whole.zeros == 4
-        assert [np.sort(side).tolist() for side in each.sides] == [
-            np.sort(side).tolist() for side in whole.sides
-        ]
+        assert [np.sort(side).tolist() for side in each.sides] == [np.sort(side).tolist() for side in whole.sides]
 
 
 def _by_value(a: Floats, b: Floats) -> tuple[Floats, tuple[NDArray[np.int64], ...]]:

@@ -90,10 +90,7 @@ def rare(n_members: int, n_nonmembers: int) -> Callable[[], Sides]:
     def sides() -> Sides:
         rng = np.random.default_rng(5)
         close = (2.0 - 1e-7 * rng.uniform(*ends, 40) for ends in ((0.0, 0.4), (0.6, 1.0)))
-        a, b = (
-            np.append(2.0 * rng.random(n), each)
-            for n, each in zip((n_members, n_nonmembers), close, strict=True)
-        )
+        a, b = (np.append(2.0 * rng.random(n), each) for n, each in zip((n_members, n_nonmembers), close, strict=True))
         return rng.permutation(a), rng.permutation(b)
 
     return sides

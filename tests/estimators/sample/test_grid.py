@@ -20,9 +20,7 @@ from tests.cases import each_case
 numbers = st.one_of(
     st.floats(-1e3, 1e3),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(
-        [0.0, -0.0, 5e-324, -5e-324, 2.0**-1000, -(2.0**-1000), 2.0**-1001, 1.0, -1.0, 0.5, -0.5]
-    ),
+    st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 2.0**-1000, -(2.0**-1000), 2.0**-1001, 1.0, -1.0, 0.5, -0.5]),
     st.integers(-1020, 1000).map(lambda power: -np.nextafter(2.0**power, 0.0)),
     st.floats(0.5, 1.0),
     st.integers(-53, -1).map(lambda power: 1.0 - 2.0**power),
@@ -49,9 +47,7 @@ def cell_of(score: float, exponent: int) -> tuple[Fraction, Fraction]:
         power = -1000
         if size > Fraction(2) ** -1000 or exact == Fraction(2) ** -1000:
             octave = int(np.frexp(abs(score))[1]) - 1
-            octave -= (
-                exact < 0 and size == Fraction(2) ** octave
-            )  # cells hold their lower end, not their upper one
+            octave -= exact < 0 and size == Fraction(2) ** octave  # cells hold their lower end, not their upper one
             power = octave - 8
     step = Fraction(2) ** power
     key = exact // step
@@ -95,24 +91,19 @@ def test_each_cell_lies_in_one_of_any_coarser_grid(score, exponent, coarser) -> 
 @given(st.lists(st.tuples(numbers, st.booleans()), min_size=1, max_size=60))
 def test_scores_are_counted_in_their_cells(records) -> None:
     sides = [
-        np.array([0.5, -2.5] * 4 + [score for score, member in records if member is side])
-        for side in (True, False)
+        np.array([0.5, -2.5] * 4 + [score for score, member in records if member is side]) for side in (True, False)
     ]
     every = np.concatenate(sides)
     exponent = finest_exponent(float(every.min()), float(every.max()))
     counts = by_grid(Scores.of(*sides, "continuous"))
 
     assert isinstance(counts.cells, Grid)
-    cells = [
-        edges_of(*each) for each in zip(counts.cells.steps.tolist(), counts.cells.keys.tolist(), strict=True)
-    ]
+    cells = [edges_of(*each) for each in zip(counts.cells.steps.tolist(), counts.cells.keys.tolist(), strict=True)]
     assert cells == sorted(cells)
     for column, side in ((counts.members, sides[0]), (counts.nonmembers, sides[1])):
         tally = Counter(cell_of(score, exponent) for score in side.tolist())
         assert [tally[cell] for cell in cells] == column.tolist()
-    assert counts.cells.locate(every).tolist() == [
-        cells.index(cell_of(score, exponent)) for score in every.tolist()
-    ]
+    assert counts.cells.locate(every).tolist() == [cells.index(cell_of(score, exponent)) for score in every.tolist()]
 
 
 @each_case("spread", [1.0, 6.0, 200.0])

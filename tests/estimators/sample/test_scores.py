@@ -56,9 +56,7 @@ def spoiled(value: float) -> np.ndarray:
     *((*sides, "auto", MixedTypes, "booleans on one side only", None, None)
       for numbers in ([0, 1] * 5, [0.5, 1.5] * 5) for sides in ((numbers, [True] * 12), ([True] * 12, numbers))),
 ])  # fmt: skip
-def test_what_is_no_sample_is_refused_by_side_and_place(
-    members, nonmembers, query, error, words, field, index
-) -> None:
+def test_what_is_no_sample_is_refused_by_side_and_place(members, nonmembers, query, error, words, field, index) -> None:
     with pytest.raises(error, match=words) as refusal:
         Scores.of(members, nonmembers, query)
 

@@ -175,9 +175,7 @@ EXTREME = st.sampled_from([0.0, 5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308, -1.7
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.one_of(EXTREME, st.floats(allow_nan=False, allow_infinity=False)), min_size=16, max_size=64)
-)
+@given(st.lists(st.one_of(EXTREME, st.floats(allow_nan=False, allow_infinity=False)), min_size=16, max_size=64))
 def test_whatever_the_numbers_all_records_are_accounted_for(values) -> None:
     half = len(values) // 2
     data = Scores.of(values[:half], values[half:], "continuous")

@@ -96,9 +96,7 @@ def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_gri
         exponents, keys = cells_at(every, finest_exponent(float(every.min()), float(every.max())))
         edges, at = np.unique(np.ldexp(keys.astype(float), exponents), return_inverse=True)
         assert (counts.lower_edges() == edges).all()
-        for column, places in zip(
-            (counts.members, counts.nonmembers), np.split(at, [len(sides[0])]), strict=True
-        ):
+        for column, places in zip((counts.members, counts.nonmembers), np.split(at, [len(sides[0])]), strict=True):
             assert (column == np.bincount(places, minlength=len(edges))).all()
 
 
@@ -166,9 +164,7 @@ integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end
     st.integers(0, 99),
     st.booleans(),
 )
-def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
-    members, nonmembers, cuts, order, many
-) -> None:
+def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(members, nonmembers, cuts, order, many) -> None:
     a, b = np.array(members, object), np.array(nonmembers, object)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "MOST_VALUES", 6 if many else 100)
@@ -183,9 +179,7 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
 
 @pytest.mark.slow
 @settings(max_examples=50)
-@given(
-    st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
-)
+@given(st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99))
 def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(values, cuts, order):
     a = np.array(values, object)
     tally = CountStream.on_grid()

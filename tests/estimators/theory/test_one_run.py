@@ -71,9 +71,7 @@ def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
     strength = expit(np.abs(mu * x - mu * mu / 2))
     for right in range(30, 61):
         chance = (weight * binom.sf(right - 1, coins, strength)).sum() / weight.sum()
-        assert not betting.count_refutes(
-            guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance
-        )
+        assert not betting.count_refutes(guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance)
 
 
 def test_guesses_of_one_kind_say_more():
@@ -117,9 +115,7 @@ def test_a_broken_promise_is_contradicted_in_each_form():
 def test_the_bound_is_what_the_p_value_says():
     data = canaries(2, 1000, 1.0)
     bound = one_run(data, "coin", delta=1e-5, direction="high").epsilon.value
-    below, above = (
-        one_run(data, "coin", ApproximateDp(bound + by, 1e-5), direction="high") for by in (-1e-3, 1e-3)
-    )
+    below, above = (one_run(data, "coin", ApproximateDp(bound + by, 1e-5), direction="high") for by in (-1e-3, 1e-3))
 
     assert (below.decision, above.decision) == ("contradicted", "not contradicted")
     assert below.promise is not None
@@ -174,9 +170,7 @@ def test_few_members_far_out_are_seen_in_a_split(direction, sign):
 
 def test_a_promise_about_adding_counts_twice_for_a_split():
     data = canaries(5, 2000, 1.0, split=True)
-    doubled, once = (
-        one_run(data, "split", GaussianDp(0.5), adjacency=about) for about in ("add_remove", "replace")
-    )
+    doubled, once = (one_run(data, "split", GaussianDp(0.5), adjacency=about) for about in ("add_remove", "replace"))
 
     assert doubled.promise is not None
     assert once.promise is not None
@@ -258,9 +252,7 @@ def test_several_runs_contradict_an_epsilon_exactly_where_their_bound_is_above_i
     bound = several_runs(runs, draw, delta=1e-5).epsilon.value
     assert bound == epsilon_over_runs(runs, draw, 1e-5)[-1] > 0.5
 
-    below, above = (
-        several_runs(runs, draw, ApproximateDp(bound + by, 1e-5), adjacency=about) for by in (-1e-3, 1e-3)
-    )
+    below, above = (several_runs(runs, draw, ApproximateDp(bound + by, 1e-5), adjacency=about) for by in (-1e-3, 1e-3))
     assert (below.decision, above.decision) == ("contradicted", "not contradicted")
     assert below.promise.p_value <= 0.025 < above.promise.p_value
     assert below.bounds == epsilon_over_runs(runs, draw, 1e-5)

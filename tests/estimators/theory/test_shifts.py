@@ -107,9 +107,7 @@ def test_the_edges_of_epsilon_are_exact() -> None:
 @each_case("shift", [0.01, 0.5, 2.0, 9.0])
 def test_laplace_on_the_line_is_the_integral_and_below_the_bound_for_any_norm(shift) -> None:
     found = shifts.laplace_total_variation(shift)
-    apart = quad(
-        lambda t: abs(np.exp(-abs(t)) - np.exp(-abs(t - shift))) / 4, -60, 80, points=(0, shift), limit=400
-    )
+    apart = quad(lambda t: abs(np.exp(-abs(t)) - np.exp(-abs(t - shift))) / 4, -60, 80, points=(0, shift), limit=400)
 
     assert found == pytest.approx(apart[0], abs=1e-9)
     assert found <= np.tanh(shift / 2.0) <= shift / 2.0  # what two densities e^shift apart may be at most

@@ -135,9 +135,7 @@ def test_the_verdicts_on_the_page_are_those_of_its_intervals(data: str) -> None:
             assert "ceiling" in line[2]
             continue
         assert len(ends) == int(word[3]) >= FULL.models
-        if (
-            word[1] == "contradicted here"
-        ):  # ends are written two digits long and outwards, so that a count may be less
+        if word[1] == "contradicted here":  # ends are written two digits long and outwards, so that a count may be less
             assert below <= int(word[2])
         else:
             assert above <= int(word[2]) <= len(ends)
@@ -230,13 +228,9 @@ def test_the_floor_of_a_row_is_what_shuffling_gives() -> None:
         for reading in (EqualWidth(BINS), None)
     ]
 
-    for values, level, slack in zip(
-        again, (row.w.null_level, row.u and row.u.null_level), (0, 0.1), strict=True
-    ):
+    for values, level, slack in zip(again, (row.w.null_level, row.u and row.u.null_level), (0, 0.1), strict=True):
         error = 4 * np.std(values) / np.sqrt(len(values))
-        assert level == pytest.approx(
-            np.mean(values), abs=error + slack * np.mean(values)
-        )  # U_N's is an approximation
+        assert level == pytest.approx(np.mean(values), abs=error + slack * np.mean(values))  # U_N's is an approximation
 
 
 def test_shuffling_keeps_the_scores_and_the_sizes_of_both_sides() -> None:
@@ -345,10 +339,7 @@ def test_members_that_are_released_verbatim_are_found() -> None:
 
 
 def of_distance(members: np.ndarray, nonmembers: np.ndarray, synthetic: np.ndarray) -> Scores:
-    away = [
-        np.sqrt(((side[:, None] - synthetic[None]) ** 2).sum(axis=2)).min(axis=1)
-        for side in (members, nonmembers)
-    ]
+    away = [np.sqrt(((side[:, None] - synthetic[None]) ** 2).sum(axis=2)).min(axis=1) for side in (members, nonmembers)]
     return Scores.of(*(-each for each in away))
 
 
@@ -390,9 +381,7 @@ def test_f1_rules_are_judged_on_records_that_they_were_not_made_on() -> None:
     assert set(guesses) == {figure1.HISTOGRAM, figure1.KERNELS, figure1.LOGAN}
     for name, each in guesses.items():
         assert (each.n_members, each.n_nonmembers) == (100, 100)
-        assert np.array_equal(
-            each.members, again[name].members[::-1]
-        )  # a guess is a function of its own score
+        assert np.array_equal(each.members, again[name].members[::-1])  # a guess is a function of its own score
 
 
 @pytest.mark.slow
@@ -450,9 +439,7 @@ def test_f4_f5_more_numbers_have_a_higher_floor(queries: Callable[..., dict[str,
 def test_f4_the_maximum_is_of_the_vector_and_the_hybrid_is_of_both_queries() -> None:
     privgan, js_gan = figure2.against_privgan(QUICK, 0), figure2.against_js_gan(QUICK, 0)
 
-    assert np.array_equal(
-        np.asarray(privgan[figure2.VECTOR].members).max(axis=1), privgan[figure2.MAXIMUM].members
-    )
+    assert np.array_equal(np.asarray(privgan[figure2.VECTOR].members).max(axis=1), privgan[figure2.MAXIMUM].members)
     both = np.column_stack([js_gan[figure2.D].nonmembers, js_gan[figure2.NEAREST].nonmembers])
     assert np.array_equal(js_gan[figure2.HYBRID].nonmembers, both)
 
@@ -470,9 +457,7 @@ def test_f6_one_record_in_ten_is_a_member_and_what_guessing_gives_is_shown() -> 
 
 def test_f6_algorithm_2_is_judged_on_the_half_that_it_has_not_seen() -> None:
     values = [
-        algorithm_2(
-            normal(0.0, 400, seed), figure3.preset("balanced_accuracy", 0.1), 0.1, seed, EqualWidth(BINS)
-        )
+        algorithm_2(normal(0.0, 400, seed), figure3.preset("balanced_accuracy", 0.1), 0.1, seed, EqualWidth(BINS))
         for seed in range(40)
     ]
     numbers = [each.value for each in values if each.value is not None]

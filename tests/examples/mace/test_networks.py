@@ -183,9 +183,7 @@ def test_the_noise_keeps_the_promise(epsilon: float) -> None:
     assert promise.mu == pytest.approx(mu)
 
 
-def test_records_reach_the_model_through_the_noised_sum_alone(
-    records: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_reach_the_model_through_the_noised_sum_alone(records: Floats, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = np.ones((60, 1))
     real = [dp_cgan(each, labels, SMALL, 0, 1.0, 10).logits(records, labels) for each in (records, -records)]
     assert not np.array_equal(*real)
@@ -202,14 +200,10 @@ def test_records_reach_the_model_through_the_noised_sum_alone(
 
 def test_the_noise_is_as_large_as_it_is_said_to_be(records: Floats, monkeypatch: pytest.MonkeyPatch) -> None:
     gradients: list[Floats] = []
-    monkeypatch.setattr(
-        gan.Network, "clipped_gradient", lambda self, *_: [0.0 * each for each in self.parameters]
-    )
+    monkeypatch.setattr(gan.Network, "clipped_gradient", lambda self, *_: [0.0 * each for each in self.parameters])
     monkeypatch.setattr(gan, "_classified", lambda network, *_: [0.0 * each for each in network.parameters])
     monkeypatch.setattr(gan.Gan, "step_generator", lambda *_, **__: None)
-    monkeypatch.setattr(
-        gan.Adam, "step", lambda _, gradient: gradients.extend(each.ravel() for each in gradient)
-    )
+    monkeypatch.setattr(gan.Adam, "step", lambda _, gradient: gradients.extend(each.ravel() for each in gradient))
 
     dp_cgan(records, np.ones((60, 1)), SMALL, 0, 30.0, 40)
 

@@ -69,9 +69,7 @@ def test_the_truth_knows_nothing_of_the_library() -> None:
     }
 
     assert len(modules) > 4
-    assert not [
-        name for name in imported if name.split(".")[0] in ("estimators", "app", "macekit", "examples")
-    ]
+    assert not [name for name in imported if name.split(".")[0] in ("estimators", "app", "macekit", "examples")]
 
 
 @pytest.mark.slow

@@ -134,9 +134,7 @@ def test_no_calibration_leaves_more_than_the_wanted_eta(n: int, eta: float) -> N
 
 @pytest.mark.parametrize("eta", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("n", SMALL)
-def test_each_of_our_calibrations_needs_less_than_the_one_before_and_than_the_paper(
-    n: int, eta: float
-) -> None:
+def test_each_of_our_calibrations_needs_less_than_the_one_before_and_than_the_paper(n: int, eta: float) -> None:
     scales = [cached_scales(n, eta)[name][0] for name in ("paper", *OURS, "least of all")]
 
     assert scales == sorted(scales, reverse=True)
@@ -179,10 +177,7 @@ def test_what_the_paper_says_of_its_figure_holds(n: int) -> None:
 def test_our_line_is_far_below_the_papers_at_the_same_sigma() -> None:
     lines = figure1.lines()
 
-    ratios = [
-        lines["MIP, the paper's, any n"](eta) / lines["MIP, sigma/(2 eta), any n"](eta)
-        for eta in (0.1, 0.499)
-    ]
+    ratios = [lines["MIP, the paper's, any n"](eta) / lines["MIP, sigma/(2 eta), any n"](eta) for eta in (0.1, 0.499)]
     assert ratios == pytest.approx([758.9, 152.1], rel=1e-3)
 
 
@@ -306,9 +301,7 @@ def test_sampled_swaps_certify_a_scale_above_the_one_that_all_of_them_need() -> 
     result = small.certified(40, (50, 200), 0.1)
 
     assert (
-        result["all swaps"]
-        < result["200 sampled swaps a record, at 95%"]
-        < result["50 sampled swaps a record, at 95%"]
+        result["all swaps"] < result["200 sampled swaps a record, at 95%"] < result["50 sampled swaps a record, at 95%"]
     )
 
 

@@ -71,9 +71,7 @@ def test_the_simulated_attack_gains_what_theorem_14_says(nu: float, weight: floa
 
 @pytest.mark.parametrize("n", [2, 8, 32])
 @pytest.mark.parametrize("p", [0.05, 0.3])
-def test_the_largest_of_bernoulli_draws_gives_away_2p_of_what_lemma_22_calls_negligible(
-    n: int, p: float
-) -> None:
+def test_the_largest_of_bernoulli_draws_gives_away_2p_of_what_lemma_22_calls_negligible(n: int, p: float) -> None:
     none = (1 - p) ** n  # Lemma 22 prints Delta = o((1 - p)^n)
     zero = [none * (1 - p), none * p], [none, 0.0]  # the largest is 0; the record is 0, or 1
     one = [(1 - none) * (1 - p), (1 - none) * p], [(1 - p) - none, p]
@@ -284,8 +282,7 @@ def test_one_training_certifies_nothing_of_a_learner_that_overfits_every_other_t
     def wrong(trainings: int, of: LossesOf) -> int:
         memorised = rng.random((runs, trainings)) < 0.5
         result = [
-            Losses(np.resize(np.where(each, 0.0, 1.0), 60), np.ones(60), of).security_at_most()
-            for each in memorised
+            Losses(np.resize(np.where(each, 0.0, 1.0), 60), np.ones(60), of).security_at_most() for each in memorised
         ]
         return sum(each < security for each in result)
 
@@ -327,11 +324,7 @@ def test_figure_2_as_shown_stays_near_0_in_any_dimension() -> None:
 
 
 def test_digits_as_shown_cost_accuracy_for_security() -> None:
-    rows = [
-        each
-        for each in table_rows(blocks(README)["digits"])
-        if each[0] == "900" and each[2] == digits.OF_CELLS
-    ]
+    rows = [each for each in table_rows(blocks(README)["digits"]) if each[0] == "900" and each[2] == digits.OF_CELLS]
 
     accuracies, deltas = ([float(each[at].split()[0]) for each in rows] for at in (3, 7))
     assert len(rows) == len(digits.FULL.cells)

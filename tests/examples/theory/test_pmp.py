@@ -93,9 +93,7 @@ def test_in_figure_2_the_definition_of_epsilon_on_the_records_leaves_half_of_it_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("figure", "falls"), [(figure2, True), (figure3, True), (figure5, True), (figure6, False)]
-)
+@pytest.mark.parametrize(("figure", "falls"), [(figure2, True), (figure3, True), (figure5, True), (figure6, False)])
 def test_the_ratio_to_dp_falls_or_rises_as_the_paper_says(figure: ModuleType, falls: bool) -> None:
     result = quick(figure)
 

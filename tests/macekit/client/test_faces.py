@@ -31,9 +31,7 @@ SEVERAL = {"compare-releases": "releases", "frontier": "candidates", "series": "
 def asked(operation: str) -> Result:
     """The function's answer to the first example that the service shows."""
     question: Any = next(iter(JSON_EXAMPLES[operation].values())).value
-    arguments = {
-        SEVERAL.get(operation, name) if name == "queries" else name: each for name, each in question.items()
-    }
+    arguments = {SEVERAL.get(operation, name) if name == "queries" else name: each for name, each in question.items()}
     answer: Result = attrgetter(BY_NAME[operation].python)(macekit)(**arguments)
     return answer
 
@@ -131,9 +129,7 @@ def test_a_model_that_is_asked_and_its_predictions_in_a_table_give_the_same_answ
     options: dict[str, Any] = {"max_advantage": 0.1, "check_sides": False}
 
     of_model = macekit.audit_model(lambda X: X[:, 1], rows[:100], y[:100], rows[100:], y[100:], **options)
-    of_table = macekit.audit_predictions(
-        {"label": y[:100], "p": p[:100]}, {"label": y[100:], "p": p[100:]}, **options
-    )
+    of_table = macekit.audit_predictions({"label": y[:100], "p": p[:100]}, {"label": y[100:], "p": p[100:]}, **options)
 
     assert of_model.decision == of_table.decision == "fail"
     apart = {"provenance"}

@@ -130,9 +130,7 @@ def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> 
 
     def stale(question: str) -> list[str]:
         fields = schemas[question]["properties"]
-        shared = {
-            name: schemas.get(each.get("$ref", "").rpartition("/")[2], each) for name, each in fields.items()
-        }
+        shared = {name: schemas.get(each.get("$ref", "").rpartition("/")[2], each) for name, each in fields.items()}
         return [name for name, each in shared.items() if each.get("deprecated")]
 
     for operation in ASKED:

@@ -57,9 +57,7 @@ def flat(union: Any) -> Iterator[Any]:
 def test_what_was_made_of_the_schemas_is_of_these_schemas() -> None:
     text = (ROOT / "macekit" / "client" / "keywords.py").read_text(encoding="utf-8")
 
-    assert text == "".join(runpy.run_path(str(ROOT / "scripts" / "keywords.py"))["source"]()), (
-        "run scripts/setup"
-    )
+    assert text == "".join(runpy.run_path(str(ROOT / "scripts" / "keywords.py"))["source"]()), "run scripts/setup"
 
 
 @each_case("operation", sorted(set(QUESTIONS) - UNASKED))
@@ -89,9 +87,7 @@ def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
 def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: str) -> None:
     function = attrgetter(BY_NAME[operation].python)(macekit)
 
-    arguments = [
-        name for name, each in inspect.signature(function).parameters.items() if each.kind != each.VAR_KEYWORD
-    ]
+    arguments = [name for name, each in inspect.signature(function).parameters.items() if each.kind != each.VAR_KEYWORD]
 
     held = list(ARRAYS[operation])
     assert arguments == (

@@ -198,9 +198,7 @@ except ImportError as error:
 @pytest.mark.slow
 def test_the_client_loads_no_library_and_does_without_pandas_and_polars() -> None:
     """A finder that knows no such package stands in for an environment that lacks it."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
 
     loaded, frame, error = done.stdout.splitlines()
     assert loaded == "[]"

@@ -32,9 +32,7 @@ PROBLEM = "application/problem+json"
 
 
 @contextmanager
-def scripted(
-    *answers: tuple[int, dict[str, str], bytes], context: ssl.SSLContext | None = None
-) -> Iterator[Any]:
+def scripted(*answers: tuple[int, dict[str, str], bytes], context: ssl.SSLContext | None = None) -> Iterator[Any]:
     """A server that gives these answers one after the other, the last one for ever; ``seen`` are its requests."""
     left = list(answers)
 
@@ -141,9 +139,7 @@ def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: d
 
 @pytest.mark.slow
 @each_case("kind", ["text/html", PROBLEM])
-@each_case(
-    "body", [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}']
-)
+@each_case("body", [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}'])
 def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, body: bytes) -> None:
     problem, _ = refused((502, {"Content-Type": kind}, body))
 
@@ -227,9 +223,7 @@ def test_a_server_that_hangs_up_half_way_is_unreachable() -> None:
         thread = threading.Thread(target=hang_up)
         thread.start()
         with pytest.raises(macekit.MaceUnreachable, match="broke"):
-            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(
-                expected=0.1, max_advantage=0.2
-            )
+            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(expected=0.1, max_advantage=0.2)
         thread.join()
 
 

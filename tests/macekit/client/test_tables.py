@@ -47,9 +47,7 @@ def test_what_neither_has_a_type_for_is_refused_with_what_to_do() -> None:
 def test_a_frame_of_more_columns_is_no_side(frame: str) -> None:
     table = TABLES[frame]({"a": MEMBERS, "b": MEMBERS})
 
-    with pytest.raises(
-        macekit.MaceProblem, match="members: got a table of 2 columns; need one, as score=NAME"
-    ):
+    with pytest.raises(macekit.MaceProblem, match="members: got a table of 2 columns; need one, as score=NAME"):
         macekit.estimate(table, table)
 
 

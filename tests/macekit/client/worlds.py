@@ -63,9 +63,7 @@ FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "arrow": pa.table,
     "arrow batch": pa.RecordBatch.from_pydict,
     "arrow reader": lambda columns: pa.table(columns).to_reader(),
-    "structured array": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)).view(
-        np.ndarray
-    ),
+    "structured array": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray),
 }
 """How columns of arrays become a table."""
 

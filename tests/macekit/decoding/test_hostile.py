@@ -53,9 +53,7 @@ def test_the_whole_body_is_read_and_one_that_is_cut_at_any_of_many_places_is_ref
 @pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @settings(max_examples=60)
-@example(
-    [(361, 233), (438, 10), (1247, 49), (1337, 148)]
-)  # an Arrow dictionary that says it is 2.8e15 texts long
+@example([(361, 233), (438, 10), (1247, 49), (1337, 148)])  # an Arrow dictionary that says it is 2.8e15 texts long
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
 def test_a_body_with_bytes_changed_is_material_or_refused(media_type, changes) -> None:
     body = bytearray(BODIES[media_type])

@@ -68,11 +68,7 @@ arrays = st.one_of(
 
 @pytest.mark.slow
 @settings(max_examples=150)
-@given(
-    st.dictionaries(
-        st.sampled_from(["members", "nonmembers", "targets", "units", "prior"]), arrays, max_size=4
-    )
-)
+@given(st.dictionaries(st.sampled_from(["members", "nonmembers", "targets", "units", "prior"]), arrays, max_size=4))
 def test_any_array_is_what_was_written_or_an_error(document: dict[str, Any]) -> None:
     body = json.dumps(document).encode()
 

@@ -170,9 +170,7 @@ def test_arrays_may_be_lists_of_one_length() -> None:
 
 def test_the_head_tells_the_columns() -> None:
     notes = ["a", *[None] * 98]
-    rows = [
-        {"id": k, "member": k % 2 == 0, "x": k / 2, "note": note, "of": []} for k, note in enumerate(notes)
-    ]
+    rows = [{"id": k, "member": k % 2 == 0, "x": k / 2, "note": note, "of": []} for k, note in enumerate(notes)]
     body = lines(*rows)
 
     for cut in (len(body), 1000):
@@ -212,9 +210,7 @@ def test_blocks_are_refused_what_is_read_as_a_whole() -> None:
 
 @each_case("end", ["\n", "\r\n", "\n\n"])
 def test_lines_that_are_said_to_be_json_are_told_what_they_are(end: str) -> None:
-    with pytest.raises(
-        Problem, match=r"not JSON at byte \d+; if each of its lines is an object, it is JSON lines"
-    ):
+    with pytest.raises(Problem, match=r"not JSON at byte \d+; if each of its lines is an object, it is JSON lines"):
         read(lines(*ROWS).replace(b"\n", end.encode()))
     for body in (b'{"members": [1]} {"members": [1]}', b'{"members": [1]}\nx'):
         with pytest.raises(Problem, match=r"not JSON at byte \d+$"):

@@ -112,9 +112,7 @@ def test_a_header_that_lies_is_found_out(body: bytes, slug: str, match: str) -> 
     assert match in problem.detail
 
 
-@each_case(
-    "array", [VALUES.astype(complex), VALUES.astype("M8[s]"), np.array([b"a"] * 40), np.zeros(40, "V8")]
-)
+@each_case("array", [VALUES.astype(complex), VALUES.astype("M8[s]"), np.array([b"a"] * 40), np.zeros(40, "V8")])
 def test_what_is_no_number_is_refused(array: np.ndarray) -> None:
     with pytest.raises(REFUSALS):
         members(array, members="15")

@@ -61,9 +61,7 @@ def test_a_footer_that_was_damaged_ends_no_process() -> None:
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-@each_case(
-    "tail", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\x04\0\0\0PAR1", b"\xff" * 20 + b"\x14\0\0\0PAR1"]
-)
+@each_case("tail", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\x04\0\0\0PAR1", b"\xff" * 20 + b"\x14\0\0\0PAR1"])
 def test_a_footer_that_is_none_is_refused(tail: bytes) -> None:
     with pytest.raises(Problem):
         value_counts(memoryview(b"PAR1" + tail))

@@ -335,9 +335,7 @@ def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
         for name in ("part", "part=x"):
             query = {"member": f"{name}={named}", "score": "score"}
 
-            assert np.array_equal(
-                members({"score": SCORE, name: values}, media_type, **query), SCORE[MEMBER]
-            ), query
+            assert np.array_equal(members({"score": SCORE, name: values}, media_type, **query), SCORE[MEMBER]), query
 
 
 @each_case("media_type", FORMATS)

@@ -42,9 +42,7 @@ def people(alike: float, seed: int = 0, number: int = 80, rows: int = 5) -> dict
     return {"score": score, "member": person % 2 == 0, "patient_id": person}
 
 
-def read(
-    columns: dict[str, Any], media_type: str = CSV, operation: str = "advantage", **query: str
-) -> DecodedBody:
+def read(columns: dict[str, Any], media_type: str = CSV, operation: str = "advantage", **query: str) -> DecodedBody:
     body = TABLES[media_type](pa.table(columns))
     return support.read(body, media_type, operation=operation, **{"score": "score", **query})
 
@@ -200,9 +198,7 @@ def put(table: pa.Table, folder: Path) -> dict[str, Path]:
     for suffix, path in files.items():
         path.write_bytes(TABLES[SUFFIXES[suffix]](table))
     columns = {name: np.array(table[name].to_pylist()) for name in table.column_names}
-    np.save(
-        folder / "all.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray)
-    )
+    np.save(folder / "all.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray))
     (folder / "parts").mkdir()
     half = table.num_rows // 2
     for name, part in {
@@ -218,9 +214,7 @@ def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
     files, there = put(table, folder), macekit.Mace(f"http://127.0.0.1:{service.port}")
     shared = service.folder / "data" / folder.name
     shutil.copytree(folder, shared)
-    sides = {
-        name: table.filter(pc.equal(table["member"], name == "members")) for name in ("members", "nonmembers")
-    }
+    sides = {name: table.filter(pc.equal(table["member"], name == "members")) for name in ("members", "nonmembers")}
     apart = {name: side.select(["score", "patient_id"]) for name, side in sides.items()}
     counted = macekit.counts(table)
     counted.to_json(folder / "counts.json")
@@ -239,9 +233,7 @@ def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
             path.write_bytes(content)
         options = [each for path in paths for each in (f"--{path.stem}", path)]
         return {
-            f"sides, form, {suffix}": posted(
-                form(*((n, f"{n}.{suffix}", each) for n, each in data.items())), FORM
-            ),
+            f"sides, form, {suffix}": posted(form(*((n, f"{n}.{suffix}", each) for n, each in data.items())), FORM),
             f"sides, shell, {suffix}": lambda: in_the_shell(folder, *options, "--score", "score"),
         }
 
@@ -265,15 +257,11 @@ def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
         "counts in a file, there": lambda: there.gate(counts, max_advantage=LIMIT).answer,
         "folder, http": posted(b"", JSON, f"&data={folder.name}/parts"),
         "counts": lambda: macekit.gate(counts=counted, max_advantage=LIMIT).answer,
-        "counts merged": lambda: (
-            macekit.gate(counts=macekit.counts(shards=[counted]), max_advantage=LIMIT).answer
-        ),
+        "counts merged": lambda: macekit.gate(counts=macekit.counts(shards=[counted]), max_advantage=LIMIT).answer,
         "counts in a file": here(counts),
         "counts in files": here([counts]),
         "counts, shell": lambda: in_the_shell(folder, counts),
-        "counts, http": lambda: ok(
-            post(service, f"/v1/gate?max_advantage={LIMIT}", counts.read_bytes(), JSON)
-        ),
+        "counts, http": lambda: ok(post(service, f"/v1/gate?max_advantage={LIMIT}", counts.read_bytes(), JSON)),
     }
     for suffix, path in files.items():
         media_type = {**SUFFIXES, "npy": NPY}[suffix]

@@ -81,11 +81,7 @@ def test_every_tool_has_a_file_here() -> None:
 
 @each_case(
     "file",
-    [
-        file
-        for file, tool in FILES.items()
-        if any(isinstance(each, Columns) for each in BY_NAME[tool].layouts)
-    ],
+    [file for file, tool in FILES.items() if any(isinstance(each, Columns) for each in BY_NAME[tool].layouts)],
 )
 def test_records_stay_in_the_order_of_the_file(file: str) -> None:
     arrays = arrays_of(file)

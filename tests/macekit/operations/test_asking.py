@@ -85,9 +85,7 @@ def test_the_index_of_a_bad_entry_is_given() -> None:
 
 
 def test_text_options_are_read_as_the_values_they_spell() -> None:
-    read = parse_value(
-        {"prior": "0.5", "paired": "true", "metric": "f_beta", "points": "0.1,0.2", "e": {"bins": "7"}}
-    )
+    read = parse_value({"prior": "0.5", "paired": "true", "metric": "f_beta", "points": "0.1,0.2", "e": {"bins": "7"}})
 
     assert read == {"prior": 0.5, "paired": True, "metric": "f_beta", "points": [0.1, 0.2], "e": {"bins": 7}}
 
@@ -96,9 +94,7 @@ def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -
     assert parse_value({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
 
 
-@each_case(
-    "text, value", [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")]
-)
+@each_case("text, value", [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")])
 def test_a_number_without_a_zero_before_its_point_is_one(text: str, value: object) -> None:
     assert parse_value({"prior": text}) == {"prior": value}
 

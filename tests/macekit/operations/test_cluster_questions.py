@@ -143,9 +143,7 @@ def test_each_group_allows_for_its_own_clusters_and_says_nothing_with_too_few() 
     scores, person = named(columns)
     groups = np.where(np.arange(PEOPLE * ROWS) % 2 == 0, "a", "b").astype("U3")
     groups[person < 6] = "few"  # many rows, of six people
-    answer = asked(
-        "individual-risk", {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()}
-    )
+    answer = asked("individual-risk", {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()})
     rows = {each["label"]: each for each in answer["groups"]}
     assert rows["few"]["advantage"] is None
     assert [each["code"] for each in rows["few"]["warnings"]] == ["group_too_small"]

@@ -192,9 +192,7 @@ def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(media_type, body
 
 def test_names_that_are_no_text_are_refused() -> None:
     sink = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        sink, {"descr": [("\\ud800", "<f8")], "fortran_order": False, "shape": (3,)}
-    )
+    np.lib.format.write_array_header_1_0(sink, {"descr": [("\\ud800", "<f8")], "fortran_order": False, "shape": (3,)})
 
     status, problem = reply(sink.getvalue().replace(b"\\\\ud800", b"\\ud800 "), NPY)
 

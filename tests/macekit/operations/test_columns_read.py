@@ -112,9 +112,9 @@ def test_of_several_queries_each_names_its_own_columns() -> None:
 
     read_of = [[each["name"] for each in source["columns"]] for source in of_table["provenance"]]
     assert read_of == [["loss", "in_train"], ["margin", "in_train"]]
-    assert [
-        [(each["role"], each["name"]) for each in source["columns"]] for source in of_json["provenance"]
-    ] == [[("members", name), ("nonmembers", name)] for name in "ab"]
+    assert [[(each["role"], each["name"]) for each in source["columns"]] for source in of_json["provenance"]] == [
+        [("members", name), ("nonmembers", name)] for name in "ab"
+    ]
     for shown in (text("compare", of_table), ask("compare", table_bytes(table, CSV), CSV, MARKDOWN)):
         assert all(name in shown for name in table)
     listed = ask("compare", table_bytes(table, CSV), CSV, MARKDOWN)

@@ -167,9 +167,7 @@ def test_a_table_and_labels_beside_scores_say_whose_group_a_row_is() -> None:
     table |= {"in": np.repeat([True, False], 400), "region": RARE}
 
     of_table = macekit.compare(table, score=[*LEAKS], member="in", group="region", max_group_advantage=0.3)
-    beside = macekit.compare(
-        LEAKS, groups={"members": RARE[:400], "nonmembers": RARE[400:]}, max_group_advantage=0.3
-    )
+    beside = macekit.compare(LEAKS, groups={"members": RARE[:400], "nonmembers": RARE[400:]}, max_group_advantage=0.3)
 
     assert of_table.answer["limits"] == beside.answer["limits"]
     assert "within a group" in beside.to_markdown()

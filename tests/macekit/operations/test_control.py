@@ -107,9 +107,7 @@ def test_of_the_rows_of_one_person_the_control_scores_are_those_of_the_one_that_
     for start, side in zip((0, N), twice, strict=True):
         side["person"] = np.repeat(np.arange(start, start + N), 2)
     once = macekit.audit_synthetic(*tables, control="to_others", check_sides=False)
-    answer = macekit.audit_synthetic(
-        *twice, columns(tables)[2], control="to_others", unit="person", check_sides=False
-    )
+    answer = macekit.audit_synthetic(*twice, columns(tables)[2], control="to_others", unit="person", check_sides=False)
 
     assert answer.provenance.n_members == N
     assert (answer.control.lower, answer.control.upper) == (once.control.lower, once.control.upper)

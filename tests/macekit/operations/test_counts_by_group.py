@@ -65,9 +65,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("change", WRONG)
-@each_case(
-    "operation, more", [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})]
-)
+@each_case("operation, more", [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})])
 def test_groups_that_are_none_are_refused(change: str, operation: str, more: dict[str, Any]) -> None:
     problem = refused(operation, {"counts": {**COUNTS, "by_group": WRONG[change]}, **more})
 

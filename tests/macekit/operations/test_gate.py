@@ -68,9 +68,7 @@ def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(o
 def test_a_table_with_options_in_the_query_is_asked_likewise() -> None:
     options = {"max_advantage": 0.5, "max_group_risk": 0.9}
 
-    answer = asked(
-        csv_text().encode(), CSV, group="group", score="score", **{k: str(v) for k, v in options.items()}
-    )
+    answer = asked(csv_text().encode(), CSV, group="group", score="score", **{k: str(v) for k, v in options.items()})
 
     assert answer["limits"] == asked({**SAMPLE, "groups": GROUPS, **options})["limits"]
 

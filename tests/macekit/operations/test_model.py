@@ -34,9 +34,7 @@ OWN = RNG.beta(9.0, 1.0, COUNT), RNG.beta(2.0, 1.0, COUNT)
 TABLES = [shares(own, truth, 3) for own, truth in zip(OWN, TRUTHS, strict=True)]
 
 
-def side(
-    place: int, names: list[str], truth: list[Any] | None = None, label: str = "label"
-) -> dict[str, Any]:
+def side(place: int, names: list[str], truth: list[Any] | None = None, label: str = "label") -> dict[str, Any]:
     columns = {name: TABLES[place][:, at].tolist() for at, name in enumerate(names)}
     return columns | {label: TRUTHS[place].tolist() if truth is None else truth}
 
@@ -222,9 +220,7 @@ def test_names_of_columns_and_classes_are_inert_in_reports() -> None:
 
     for form in (HTML, MARKDOWN):
         report = render("model", answer, form).decode()
-        report = re.sub(r"```.*?```", "", report, flags=re.DOTALL).replace(
-            r"\<img src", ""
-        )  # Markdown's escapes
+        report = re.sub(r"```.*?```", "", report, flags=re.DOTALL).replace(r"\<img src", "")  # Markdown's escapes
         assert "<img src" not in report
         assert "\x1b" not in report
 

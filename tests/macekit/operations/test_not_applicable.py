@@ -152,9 +152,7 @@ def test_a_hold_out_that_drifted_may_hide_a_leak_and_nothing_passes_then() -> No
         assert [each.code for each in withheld.cautions] == ["sides_differ"]
         assert verdict(0.6, **beside).decision is Decision.PASS  # even with so much more
     fair = control(*rng.normal(size=(2, N)))
-    assert (
-        verdict(0.15, split=split, control=fair).decision is Decision.PASS
-    )  # it does not reach such a score
+    assert verdict(0.15, split=split, control=fair).decision is Decision.PASS  # it does not reach such a score
 
 
 @pytest.mark.slow

@@ -57,9 +57,7 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         yield "clusters", {"expected": 0.5, "max_advantage": 0.2, "cluster_size": 3, "correlation": 0.5}
         yield "models", {"expected": 0.6, "max_advantage": 0.4, "spread": 0.1, "records_per_model": 60}
         return
-    by_example = operation in ("attack", "exposed", "procedure") or not issubclass(
-        QUESTIONS[operation], SampleQuestion
-    )
+    by_example = operation in ("attack", "exposed", "procedure") or not issubclass(QUESTIONS[operation], SampleQuestion)
     if by_example and operation != "compare":
         for name, example in JSON_EXAMPLES[operation].items():
             assert isinstance(example.value, dict)
@@ -328,8 +326,6 @@ def test_an_option_that_does_nothing_is_seen(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys.modules[__name__], "SAMPLES", {"text": SAMPLES["text"]})
     _asked.cache_clear()
 
-    assert ("text", "estimator.bins") in {
-        (where.partition(",")[0], option) for where, option, _ in _silent("metrics")
-    }
+    assert ("text", "estimator.bins") in {(where.partition(",")[0], option) for where, option, _ in _silent("metrics")}
 
     _asked.cache_clear()

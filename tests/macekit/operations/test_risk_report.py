@@ -49,9 +49,7 @@ def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_i
     assert {len(records[name]) for name in METRIC_COLUMNS} == {40}
     assert {len(cells[name]) for name in METRIC_COLUMNS} == {len(cells["risk"])}
     for columns in (records, cells):
-        for low, value, high in zip(
-            columns["metric_lower"], columns["metric"], columns["metric_upper"], strict=True
-        ):
+        for low, value, high in zip(columns["metric_lower"], columns["metric"], columns["metric_upper"], strict=True):
             assert value is None or low <= value <= high
     for name in METRIC_COLUMNS:
         assert [cells[name][cell] for cell in records["cell"]] == records[name]

@@ -106,8 +106,7 @@ def test_copies_in_fewer_digits_are_copies_in_every_form_of_the_answer() -> None
     shorter = {**COPIED, "income": [round(value, 2) for value in COPIED["income"]]}
     answer = ask(release(shorter), max_copies_over_holdout=0, check_sides=False)
     said = (
-        "one table is written with fewer digits than another, and rows are compared with as few: at 2 decimals "
-        "'income'"
+        "one table is written with fewer digits than another, and rows are compared with as few: at 2 decimals 'income'"
     )
 
     assert (answer["decision"], answer["copies"]["members"]) == ("fail", 30)
@@ -126,8 +125,7 @@ def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
     (unasked, of_unasked), (accepted, of_accepted) = (
         (answer, render("synthetic", answer, MARKDOWN).decode())
         for answer in (
-            ask(release(COPIED), max_advantage=0.8, check_sides=False, accept_copies=accept)
-            for accept in (False, True)
+            ask(release(COPIED), max_advantage=0.8, check_sides=False, accept_copies=accept) for accept in (False, True)
         )
     )
 

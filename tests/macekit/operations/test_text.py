@@ -85,17 +85,13 @@ FORMS: dict[str, list[Any]] = {
     "lists": LOGS,
     "lists with a first token": [[None, *each] for each in LOGS],
     "our own": [{"logprobs": each} for each in LOGS],
-    "prompt_logprobs of a RequestOutput": [
-        {"prompt": "x", "prompt_logprobs": of_prompt(each)} for each in LOGS
-    ],
+    "prompt_logprobs of a RequestOutput": [{"prompt": "x", "prompt_logprobs": of_prompt(each)} for each in LOGS],
     "prompt_logprobs of completions": [
         {"choices": [{"text": "y", "prompt_logprobs": of_prompt(each)}]} for each in LOGS
     ],
     "prompt_logprobs of chat": [{**chat([-9.0]), "prompt_logprobs": of_prompt(each)} for each in LOGS],
     "completions": [completion([None, *each], prompt=len(each) + 1) for each in LOGS],
-    "completions with a token of the answer": [
-        completion([None, *each, -9.0], prompt=len(each) + 1) for each in LOGS
-    ],
+    "completions with a token of the answer": [completion([None, *each, -9.0], prompt=len(each) + 1) for each in LOGS],
     "several prompts": [completion(*([None, *each] for each in LOGS), prompt=sum(map(len, LOGS)) + 3)],
     "a batch": [batched(completion([None, *each], prompt=len(each) + 1)) for each in LOGS],
     "one choice a line": [completion([None, *each])["choices"][0] for each in LOGS],
@@ -279,9 +275,7 @@ def test_lines_arrays_and_a_request_have_one_answer_here_and_in_python(tmp_path:
         ask(lines(*records), NDJSON, max_advantage="0.2"),
         ask(npz_bytes(arrays), NPZ, max_advantage="0.2"),
         macekit.audit_text(**sides, max_advantage=0.2).answer,
-        macekit.audit_text(
-            *([np.array(each) for each in sides[name]] for name in sides), max_advantage=0.2
-        ).answer,
+        macekit.audit_text(*([np.array(each) for each in sides[name]] for name in sides), max_advantage=0.2).answer,
         macekit.audit_text(files["members"], files["nonmembers"], max_advantage=0.2).answer,
         macekit.audit_text(tmp_path / "both.jsonl", max_advantage=0.2).answer,
     ):
@@ -331,9 +325,7 @@ def test_ids_of_every_size_are_copied_and_a_side_is_told_once() -> None:
 
     parts = records[:2], records[2:]
     whole, mixed = (ask(lines(*part), NDJSON, CSV).decode().splitlines() for part in parts)
-    sides = (
-        ask({"members": records, "nonmembers": records, "keep": ["member"]}, accept=CSV).decode().splitlines()
-    )
+    sides = ask({"members": records, "nonmembers": records, "keep": ["member"]}, accept=CSV).decode().splitlines()
 
     assert [row.split(",")[0] for row in whole[1:]] == [f'"{2**70}"', '"1"']
     assert [float(row.split(",")[0]) for row in mixed[1:]] == [2.0**60, 0.5]

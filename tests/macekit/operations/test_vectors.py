@@ -40,9 +40,7 @@ def codes(answer: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "operation", ["metrics", "audit", "individual-risk", "advantage", "report", "theory/together"]
-)
+@pytest.mark.parametrize("operation", ["metrics", "audit", "individual-risk", "advantage", "report", "theory/together"])
 def test_every_question_about_one_score_answers_and_says_that_it_was_learned(operation: str) -> None:
     body = BODY | ({"claimed_epsilon": 0.1} if operation == "theory/together" else {})
 
@@ -125,9 +123,7 @@ def test_u_n_and_w_n_of_vectors_are_those_of_the_library(operation, dimension, e
     sides = MEMBERS[:, :dimension], NONMEMBERS[:, :dimension]
     expected = algorithm_1(Scores.of(*sides), 0.5, 0.95, reading)
 
-    found = asked(
-        operation, {"members": sides[0].tolist(), "nonmembers": sides[1].tolist(), "estimator": estimator}
-    )
+    found = asked(operation, {"members": sides[0].tolist(), "nonmembers": sides[1].tolist(), "estimator": estimator})
 
     paper = found.get("result", found)["paper"]
     assert (paper["statistic"], paper["estimate"], paper["lower"], paper["upper"], paper["null_level"]) == (
@@ -187,9 +183,7 @@ REFUSALS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
     "estimator": [("advantage", BODY | by("threshold"), "order")],
     "estimator.changes": [("advantage", BODY | {"estimator": {"changes": 3}}, "order")],
     "estimator.universe": [("advantage", LINE | by("histogram", universe=99), "categories")],
-    "estimator.accept_learned_score": [
-        ("advantage", BODY | by("learned", accept_learned_score=True), "max_advantage")
-    ],
+    "estimator.accept_learned_score": [("advantage", BODY | by("learned", accept_learned_score=True), "max_advantage")],
     "bins": [
         ("metrics", LINE | {"bins": 5, "estimator": {"bins": 5}}, "estimator.bins by its former name"),
         ("counts", {**LINE, "bins": 5}, "equal_mass"),

@@ -36,9 +36,7 @@ def posted(service: Running, query: str, accept: str, body: bytes = BODY, form: 
 @each_case("accept", REPORTS)
 def test_a_service_answers_with_the_same_bytes_again_and_says_the_time_if_asked(accept, service) -> None:
     plain = [posted(service, query, accept).body.decode() for query in ("", "", "?dated=false")]
-    dated = [
-        posted(service, "?dated=true", accept, *table).body.decode() for table in ((BODY, JSON), (TABLE, CSV))
-    ]
+    dated = [posted(service, "?dated=true", accept, *table).body.decode() for table in ((BODY, JSON), (TABLE, CSV))]
 
     assert plain[0] == plain[1] == plain[2]
     assert "Report made by" in plain[0]

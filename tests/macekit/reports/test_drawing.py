@@ -157,9 +157,7 @@ def test_a_drawing_needs_no_network_and_what_makes_pixels_is_loaded_when_they_ar
 
     assert other.stdout.strip() == hashlib.sha256(svg(plain()) + png(plain()[:1])).hexdigest()
     if not alone:
-        pytest.skip(
-            "no network namespaces here: its bytes are the same, but whether it asks a network was not tried"
-        )
+        pytest.skip("no network namespaces here: its bytes are the same, but whether it asks a network was not tried")
 
 
 def test_a_specification_that_names_an_address_or_what_is_not_known_is_refused() -> None:

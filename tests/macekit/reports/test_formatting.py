@@ -34,7 +34,5 @@ def test_ends_that_differ_read_unlike() -> None:
     ends = 0.10004, 0.100041
 
     for kind in ("share", "guesses"):
-        low, high = (
-            format_number(Number(end, name, kind)) for end, name in zip(ends, ("lower", "upper"), strict=True)
-        )
+        low, high = (format_number(Number(end, name, kind)) for end, name in zip(ends, ("lower", "upper"), strict=True))
         assert float(low) < float(high)

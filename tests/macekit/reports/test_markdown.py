@@ -87,9 +87,7 @@ def test_a_fence_is_longer_than_any_within() -> None:
     assert [token.content for token in READER.parse(text)] == ["a\n````\nb\n"]
 
 
-@each_case(
-    "name", ["0123456789abcdef" * 2 + "01234567", "deadbee", "GH-1", "gh-12", "%stone", '%"a b"', "!7", "&8"]
-)
+@each_case("name", ["0123456789abcdef" * 2 + "01234567", "deadbee", "GH-1", "gh-12", "%stone", '%"a b"', "!7", "&8"])
 def test_nothing_of_a_site_s_own_is_made_a_link(name: str) -> None:
     written = plain_text(f"x {name} y")
 

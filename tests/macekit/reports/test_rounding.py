@@ -89,9 +89,7 @@ def test_a_percentage_of_a_limit_holds_of_it_in_three_figures() -> None:
         assert figure <= max(Fraction(100 * min(share, 1 - share)) / 100 + NOISE, NOISE) * 10
 
 
-@each_case(
-    "records, said", [(8, "8"), (664, "664"), (6420, "6,420"), (11_254, "11,300"), (95_124_852, "95,200,000")]
-)
+@each_case("records, said", [(8, "8"), (664, "664"), (6420, "6,420"), (11_254, "11,300"), (95_124_852, "95,200,000")])
 def test_records_to_collect_are_told_in_three_figures_rounded_up(records: int, said: str) -> None:
     assert roughly(records) == said
 

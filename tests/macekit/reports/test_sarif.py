@@ -106,9 +106,7 @@ def test_a_pass_has_no_result() -> None:
 
 def test_a_severe_exposure_that_no_limit_judges_is_a_warning() -> None:
     counts = {"members": [4000, 1000], "nonmembers": [5000, 0], "edges": [0.0]}
-    answer = asked(
-        members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0
-    )
+    answer = asked(members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0)
 
     run = run_of(answer, "scores.csv", "more.csv")
 
@@ -150,9 +148,7 @@ def test_a_hostile_name_stays_text(text: str) -> None:
 
 def test_every_limit_of_a_gate_has_its_text() -> None:
     labels = ["a", "b"] * 24
-    answer = asked(
-        **MIXED, max_tpr=0.5, at_fpr=0.1, max_group_advantage=0.9, max_group_risk=0.9, groups=labels
-    )
+    answer = asked(**MIXED, max_tpr=0.5, at_fpr=0.1, max_group_advantage=0.9, max_group_risk=0.9, groups=labels)
 
     names = [limit["name"] for limit in answer["limits"]]
 

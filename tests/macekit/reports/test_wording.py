@@ -97,9 +97,7 @@ SAID: dict[str, list[str]] = {
         "at a prior of 0.3 a risk may lie below it, which is not a smaller leak",
         "At this prior every risk is 0.400 without any leak, and a risk may lie below it",
     ],
-    "categories": [
-        "Where there are more values than cells, an attacker who reads them more finely may do better"
-    ],
+    "categories": ["Where there are more values than cells, an attacker who reads them more finely may do better"],
     "audit, claim": [
         "at delta 0, if each record was a member by a coin of its own",
         "Epsilon of the mechanism, at least",
@@ -122,9 +120,7 @@ UNSAID = {
 }
 NOT_ESTABLISHED = {
     "pass": ["A pass says that the upper end is not above the limit. It does not say that nothing leaks."],
-    "inconclusive": [
-        "No decision was reached at the limit: with 95% confidence the advantage may be anything from"
-    ],
+    "inconclusive": ["No decision was reached at the limit: with 95% confidence the advantage may be anything from"],
     "advantage, scores": [
         "or who sort the score into 4 steps. An attacker who finds finer patterns may do better, and no number of",
         "the lower end of the true positive rate is zero",
@@ -134,9 +130,7 @@ NOT_ESTABLISHED = {
     ],
     "advantage, options": ["The upper end holds only as far as its assumption does: records of each side"],
     "class rejected": ["The records contradict the assumption behind the upper end"],
-    "report, scores": [
-        "These groups are too small for an informative advantage of their own: adult and child."
-    ],
+    "report, scores": ["These groups are too small for an informative advantage of their own: adult and child."],
     "groups": ["The prior of 0.3 is an assumption, not a finding"],
     "audit, claim": ["Only this score of this model was looked at."],
     "metrics, presets": ["The optimum of recall says nothing about leakage"],
@@ -216,9 +210,7 @@ def test_flags_that_every_record_gets_without_a_leak_speak_for_none() -> None:
 
 
 def test_the_papers_interval_is_proven_only_with_a_bandwidth_fixed_in_advance() -> None:
-    from_data, of_categories = (
-        row(name, "The paper's statistic")[5] for name in ("advantage, scores", "categories")
-    )
+    from_data, of_categories = (row(name, "The paper's statistic")[5] for name in ("advantage, scores", "categories"))
 
     assert from_data == "not shown: its bandwidth was chosen from these records"
     assert of_categories == "yes"
@@ -295,9 +287,7 @@ def test_a_mild_exposure_is_told_calmly(operation: str) -> None:
 
     html, said = render(operation, answer, HTML).decode(), text(operation, answer)
 
-    assert sentence.startswith(
-        "8 of 5,000 members score higher than every nonmember. Such a score makes an attacker"
-    )
+    assert sentence.startswith("8 of 5,000 members score higher than every nonmember. Such a score makes an attacker")
     assert 'class="remark"' in html
     assert 'class="warning"' not in html
     assert f"\n\n{sentence}\n\n" in said

@@ -43,9 +43,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "reader": lambda _: RECORDS.to_reader(500),
     "batches": lambda _: RECORDS.to_batches(500),
     "iterator of batches": lambda _: iter(RECORDS.to_batches(500)),
-    "iterator of frames": lambda _: (
-        pl.from_arrow(RECORDS.slice(at, 1000)) for at in range(0, len(RECORDS), 1000)
-    ),
+    "iterator of frames": lambda _: (pl.from_arrow(RECORDS.slice(at, 1000)) for at in range(0, len(RECORDS), 1000)),
     "batches in another order": lambda _: (
         batch.select(["is_train", "loss"] if place % 2 else ["loss", "region", "is_train"])
         for place, batch in enumerate(RECORDS.to_batches(500))

@@ -33,9 +33,7 @@ def often(value: float, share: float = 0.3) -> np.ndarray:
 
 WORLDS = {
     "one far score": of(RNG.gamma(2, 0.05, N), np.append(RNG.gamma(2, 0.5, N - 1), 1e9)),
-    "close to 1": of(
-        1 - 1e-7 * RNG.random(N), np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N))
-    ),
+    "close to 1": of(1 - 1e-7 * RNG.random(N), np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N))),
     "close to 100": of(
         100 - 1e-5 * RNG.random(N),
         100 * np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N)),
@@ -47,9 +45,7 @@ WORLDS = {
     "a third is 0": of(often(-0.0), often(0.0)),
     "close to 1, a third the same": of(
         np.where(RNG.random(N) < 0.3, 1 - 2e-9, 1 - 1e-7 * RNG.random(N)),
-        np.select(
-            [RNG.random(N) < 0.3, RNG.random(N) < 0.2], [1 - 2e-9, RNG.random(N)], 1 - 1e-5 * RNG.random(N)
-        ),
+        np.select([RNG.random(N) < 0.3, RNG.random(N) < 0.2], [1 - 2e-9, RNG.random(N)], 1 - 1e-5 * RNG.random(N)),
     ),
 }
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
@@ -90,8 +86,7 @@ def test_a_file_that_is_counted_is_judged_as_its_records(world: str, tmp_path: P
 @pytest.mark.usefixtures("counted")
 def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: str, tmp_path: Path) -> None:
     there, here = (
-        macekit.gate(each, max_advantage=0.2)
-        for each in (give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path))
+        macekit.gate(each, max_advantage=0.2) for each in (give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path))
     )
 
     assert there["limits"] == here["limits"]
@@ -127,9 +122,7 @@ INSIDE_CELLS = of(np.append(1e6, among(OFTEN)[1:]), among(OFTEN))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("groups", [{}, {"group": "region"}], ids=["all", "of groups"])
-def test_an_engine_knows_scores_that_many_have_wherever_they_lie_in_a_cell(
-    give: Give, groups: dict[str, str]
-) -> None:
+def test_an_engine_knows_scores_that_many_have_wherever_they_lie_in_a_cell(give: Give, groups: dict[str, str]) -> None:
     """Of those inside a cell nothing was known, and half of such counts were no pass, though there is no leak."""
     scores = INSIDE_CELLS["score"].to_numpy()
     counts = macekit.counts(give(INSIDE_CELLS), **groups)["counts"]
@@ -163,9 +156,7 @@ def of_groups(answer: macekit.Result) -> list[tuple[Any, ...]]:
 def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_path: Path) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     answer = macekit.gate(in_a_file(records, tmp_path), **GROUPS)
-    for counted, of_records in zip(
-        of_groups(answer), of_groups(macekit.gate(records, **GROUPS)), strict=True
-    ):
+    for counted, of_records in zip(of_groups(answer), of_groups(macekit.gate(records, **GROUPS)), strict=True):
         assert counted[:2] == of_records[:2]
         assert counted[2:] == pytest.approx(of_records[2:], abs=0.02)
     assert answer["decision"] == ("pass" if world.startswith(("a third", "every")) else "fail")
@@ -174,9 +165,7 @@ def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["losses of a model that has learned all", "a third is 1", "of a group"])
 @pytest.mark.usefixtures("counted")
-def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(
-    give: Give, world: str, tmp_path: Path
-) -> None:
+def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(give: Give, world: str, tmp_path: Path) -> None:
     records = WORLDS.get(world, OF_A_GROUP)
     there, here = (macekit.gate(each, **GROUPS) for each in (give(records), in_a_file(records, tmp_path)))
 
@@ -194,9 +183,7 @@ def test_what_cannot_be_read_again_does_not_pass() -> None:
 COUNTED: dict[str, Callable[[pa.Table, Path], macekit.Result]] = {
     "a file": lambda records, path: macekit.counts(in_a_file(records, path)),
     "batches": lambda records, path: macekit.counts(iter(records.to_batches(max_chunksize=1000))),
-    "parts": lambda records, path: macekit.merged(
-        map(macekit.partial, records.to_batches(max_chunksize=1000))
-    ),
+    "parts": lambda records, path: macekit.merged(map(macekit.partial, records.to_batches(max_chunksize=1000))),
     "shards": lambda records, path: macekit.counts(
         shards=[macekit.counts(records.slice(at, 1000))["counts"] for at in range(0, 2 * N, 1000)]
     ),

@@ -85,9 +85,7 @@ def test_the_answer_is_that_of_the_same_rows_here(give: Give) -> None:
 
     for end in ("lower", "upper", "estimate"):
         assert there.advantage[end] == pytest.approx(here.advantage[end], abs=1e-9)
-    assert there.advantage.clusters["effective_sample"] == pytest.approx(
-        here.advantage.clusters["effective_sample"]
-    )
+    assert there.advantage.clusters["effective_sample"] == pytest.approx(here.advantage.clusters["effective_sample"])
     columns = [each["name"] for each in there.provenance.columns if each["role"] == "cluster"]
     assert columns == ["person", "model"]
 

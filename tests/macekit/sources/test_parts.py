@@ -72,9 +72,7 @@ def test_the_law(blocks: list[list[tuple[Any, bool]]], order: Any) -> None:
         scores = [score for score, _ in some]
         big = all(type(score) is int for score in scores) and max(scores, default=0) >= 2**63
         kind = (pa.uint64() if min(scores) >= 0 else pa.decimal128(38, 0)) if big else None
-        return pa.record_batch(
-            {"score": pa.array(scores, kind), "member": pa.array([m for _, m in some], pa.bool_())}
-        )
+        return pa.record_batch({"score": pa.array(scores, kind), "member": pa.array([m for _, m in some], pa.bool_())})
 
     parts = [macekit.partial(arrow(block)) for block in blocks + blocks if block]
     order.shuffle(parts)

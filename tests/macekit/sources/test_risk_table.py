@@ -23,9 +23,7 @@ def joined(records: pa.Table, risks: pa.Table, on: str) -> pa.Table:
     connection.register("records", records.append_column("place", [np.arange(len(records))]))
     connection.register("risks", risks)
     columns = ", ".join(f"risks.{name}" for name in COLUMNS)
-    found = connection.sql(
-        f"select {columns} from records left join risks on {on} order by place"
-    ).to_arrow_table()
+    found = connection.sql(f"select {columns} from records left join risks on {on} order by place").to_arrow_table()
     assert len(found) == len(records)
     return found
 
@@ -56,9 +54,7 @@ def test_joined_risks_are_those_of_each_score(scores: Any, on: str) -> None:
     unknown |= {"signed_risk": None}
     inside = pc.is_valid(rows["risk"]).to_pylist()
     for name in COLUMNS:
-        found = [
-            row if known else unknown[name] for row, known in zip(rows[name].to_pylist(), inside, strict=True)
-        ]
+        found = [row if known else unknown[name] for row, known in zip(rows[name].to_pylist(), inside, strict=True)]
         assert found == list(wanted[name]), name
     assert all(inside[: len(records)])
     assert pc.sum(risks["members"]).as_py() == int(INSIDE.sum())

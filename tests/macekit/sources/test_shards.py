@@ -268,9 +268,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             patch.setenv(name, "testing-testing")
         patch.setenv("AWS_REGION", "us-east-1")
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        s3 = pyarrow.fs.S3FileSystem(
-            endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True
-        )
+        s3 = pyarrow.fs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True)
         s3.create_dir("bucket")
         local = folder(tmp_path_factory.mktemp("bucket"), RECORDS)
         pyarrow.fs.copy_files(str(local), "bucket/runs", destination_filesystem=s3)
@@ -279,9 +277,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "address", ["s3://bucket/runs/", "s3://bucket/runs/run=*/", "s3://bucket/**/*.parquet"]
-)
+@pytest.mark.parametrize("address", ["s3://bucket/runs/", "s3://bucket/runs/run=*/", "s3://bucket/**/*.parquet"])
 def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
     assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
 

@@ -58,9 +58,7 @@ def _match(question: CheckQuestion, reading: _Reading, train: Columns, holdout: 
     check = None
     if len(match.members) >= MIN_RECORDS:
         kept = part(train, match.members), part(holdout, match.nonmembers)
-        check = check_rows(
-            encode_sides(*kept, **reading._asdict()), confidence=question.confidence, seed=question.seed
-        )
+        check = check_rows(encode_sides(*kept, **reading._asdict()), confidence=question.confidence, seed=question.seed)
     return {
         "sentence": match.sentence,
         "train": match.members.tolist(),

@@ -52,9 +52,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 "name": place.name,
                 "query": result.riskiest[place.name],
                 "decision": decisions[place.name].value if decisions else None,
-                "holds_up_to_changes": None
-                if (reach := result.reach.get(place.name)) is None
-                else reach.changes,
+                "holds_up_to_changes": None if (reach := result.reach.get(place.name)) is None else reach.changes,
                 "undecided_because": result.undecided_because.get(place.name),
             }
             for place in comparison.ranking

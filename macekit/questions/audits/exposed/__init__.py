@@ -52,9 +52,7 @@ class ExposedAnswer(TypedDict):
     direction: Annotated[Literal["high", "low"], about("the end of the scores that speaks for membership")]
     n_members: int
     n_nonmembers: int
-    lists: Annotated[
-        list[ListAnswer], about("some of all lists, from the shortest on; they all hold together")
-    ]
+    lists: Annotated[list[ListAnswer], about("some of all lists, from the shortest on; they all hold together")]
     guarantee: statements.GuaranteeAnswer
     confidence: float
     warnings: list[statements.WarningAnswer]

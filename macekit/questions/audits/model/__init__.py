@@ -31,9 +31,7 @@ class ModelQuestion(LimitsQuestion):
     train: TableRequired = Field(
         None, description="a row for each training row: what the model predicts, and what is true"
     )
-    holdout: TableRequired = Field(
-        None, description="the same columns of rows like these that it was not trained on"
-    )
+    holdout: TableRequired = Field(None, description="the same columns of rows like these that it was not trained on")
     planted: TableGiven | None = Field(
         None,
         description="what twins of the model predict for records that were planted in their training, beside the "
@@ -64,9 +62,7 @@ class ModelQuestion(LimitsQuestion):
     queries: list[ModelQueryName] | None = Field(
         None, min_length=1, max_length=9, description="the queries to ask; all that apply, if left out"
     )
-    together: bool = Field(
-        False, description="whether to learn a score of all queries together from 40% of the rows"
-    )
+    together: bool = Field(False, description="whether to learn a score of all queries together from 40% of the rows")
 
 
 class FitAnswer(TypedDict):

@@ -145,9 +145,7 @@ def _truth_of(train: Columns) -> str:
     return names[0]
 
 
-def _predictions_of(
-    question: ModelQuestion, train: Columns, truth: str, labels: Sequence[Values]
-) -> list[str]:
+def _predictions_of(question: ModelQuestion, train: Columns, truth: str, labels: Sequence[Values]) -> list[str]:
     """The columns that begin alike and go on with the classes; else all numbers that have no other part."""
     apart = {truth, question.group, question.unit, question.control, *question.leave_out, *question.features}
     names = [name for name in train if name not in apart]
@@ -166,11 +164,7 @@ def _predictions_of(
             )
             raise fault("bad-records", "predictions", detail)
     if len(names) > 1:
-        names = [
-            name
-            for name in names
-            if read_values("train", name, train[name], len(train[name])).kind in NUMBERS
-        ]
+        names = [name for name in names if read_values("train", name, train[name], len(train[name])).kind in NUMBERS]
     if not names:
         raise fault("missing-field", "predictions", "no column is left for them; name theirs")
     return names
@@ -232,9 +226,7 @@ def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Va
 
 def _shared_letters(names: Sequence[str]) -> Iterator[int]:
     """How much all names may begin with before the class: nothing, up to the last mark between words, or all."""
-    same = next(
-        (place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0
-    )
+    same = next((place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
     first = names[0][:same]
     marks = [place + 1 for place, letter in enumerate(first) if not letter.isalnum()]
     yield from dict.fromkeys((0, marks[-1] if marks else 0, same))

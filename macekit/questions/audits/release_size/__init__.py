@@ -14,12 +14,8 @@ from macekit.schemas.records import about
 class ReleaseSizeQuestion(ReleaseQuestion):
     """How many rows of a released table may go out."""
 
-    synthetic: TableRequired = Field(
-        None, description="all the rows that might be released, with the same columns"
-    )
-    sizes: (
-        Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=256)] | None
-    ) = Field(
+    synthetic: TableRequired = Field(None, description="all the rows that might be released, with the same columns")
+    sizes: Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=256)] | None = Field(
         None,
         description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
         "so on, up to all rows, if left out",

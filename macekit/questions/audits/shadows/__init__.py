@@ -33,9 +33,7 @@ class ShadowsQuestion(ScoredQuestion):
     id: Labels | None = Field(None, description="a name for each record; copied beside its scores")
     group: Labels | None = Field(None, description="a group for each record; copied beside its scores")
     unit: Labels | None = Field(None, description="whom each record belongs to; copied beside its scores")
-    features: list[Row] | None = Field(
-        None, description="for quantile_regression: a row of numbers for each record"
-    )
+    features: list[Row] | None = Field(None, description="for quantile_regression: a row of numbers for each record")
     calibration_features: list[Row] | None = Field(
         None, description="the same of other records, which are no members and are not scored"
     )

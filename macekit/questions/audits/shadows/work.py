@@ -60,9 +60,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         f"{question.scale} signals of a model beside those of {len(signals)} shadows",
         fingerprint_of(body.arrays),
     )
-    return reply_with_scores(
-        call, question, records, SHADOWS, {"shadows": len(signals), "scale": question.scale}
-    )
+    return reply_with_scores(call, question, records, SHADOWS, {"shadows": len(signals), "scale": question.scale})
 
 
 def _require_alike(arrays: Arrays) -> None:

@@ -49,9 +49,7 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
         "copies": {
             **_copies(audit.copies),
             "judged": audit.copies_judged,
-            "columns": [
-                {"name": each.name, "precision": each.precision or None} for each in audit.tables.columns
-            ],
+            "columns": [{"name": each.name, "precision": each.precision or None} for each in audit.tables.columns],
         },
         "near_copies": _copies(audit.near_copies),
         "split": None if audit.split is None else table_answers.split(audit.split),

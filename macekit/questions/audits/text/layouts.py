@@ -101,9 +101,7 @@ def _of_prompt(entry: Entry, positions: object, ids: object) -> list[Any]:
     A mapping holds the prompt's token and the k likeliest, k + 1 in all unless it is one of these, in an order that
     differs between versions. So one entry is the prompt's; of two where k is 1 it is the one that is not the likeliest.
     """
-    if not isinstance(positions, list) or not all(
-        each is None or isinstance(each, dict) for each in positions
-    ):
+    if not isinstance(positions, list) or not all(each is None or isinstance(each, dict) for each in positions):
         raise _wrong(entry, "prompt_logprobs: need a list of objects, one a token")
     mappings = [each for each in positions if each is not None]
     one_best = {len(each) for each in mappings} <= {1, 2} and any(
@@ -183,12 +181,7 @@ def _lm_eval(entry: Entry) -> Iterator[Text]:
     """A sample of ``--log_samples``: the log-likelihood of one continuation, or of a whole text, and that text."""
     value = _body(entry.value)
     answers, arguments = value.get("resps"), value.get("arguments")
-    if (
-        not isinstance(answers, list)
-        or len(answers) != 1
-        or not isinstance(answers[0], list)
-        or not answers[0]
-    ):
+    if not isinstance(answers, list) or len(answers) != 1 or not isinstance(answers[0], list) or not answers[0]:
         got = f"{len(answers)} continuations" if isinstance(answers, list) else "none"
         raise _wrong(entry, f"resps: got {got}, need one; {TASKS}")
     first = answers[0][0]

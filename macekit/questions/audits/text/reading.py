@@ -96,9 +96,7 @@ class Reader:
             if values.get(name) is None:
                 message = f"{self._display_name(name)}: is missing, and {self._first} has it"
                 raise self._wrong(each, message, name)
-        extra = next(
-            (name for name in (*LISTS, TEXT) if name not in self.fields and values.get(name) is not None), ""
-        )
+        extra = next((name for name in (*LISTS, TEXT) if name not in self.fields and values.get(name) is not None), "")
         if extra:
             raise self._wrong(each, f"{extra}: {self._first} has none; give it in every text, or in none")
         lists = {name: self._numbers(each, name) for name in self.fields if name in LISTS}

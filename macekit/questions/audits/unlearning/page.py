@@ -58,9 +58,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
             note = ("and at least ", part["lower"].number(), "; ", *sure(part))
             yield model.Fact(label, part["upper"].number(), note)
     if to_pass := answer["records_to_pass"]:
-        yield model.Fact(
-            "Records to pass with", to_pass.number("roughly"), ("of both sides, if nothing is left",)
-        )
+        yield model.Fact("Records to pass with", to_pass.number("roughly"), ("of both sides, if nothing is left",))
     source, retained = answer["provenance"], answer["n_retained"].number("count")
     others = (source["n_nonmembers"].number("count"), " never-seen and ", retained, " retained")
     yield model.Fact("Forgotten records", source["n_members"].number("count"), others)

@@ -53,9 +53,7 @@ class UsageQuestion(records.Question):
         description="which end of the scores speaks for use; not knowing costs some of the known records, on which it "
         "is learned. It has to be known before the scores are looked at. A combination learns it of each column",
     )
-    confidence: records.Confidence = Field(
-        0.95, description="probability that both ends of the interval hold"
-    )
+    confidence: records.Confidence = Field(0.95, description="probability that both ends of the interval hold")
     seed: records.Seed = 0
 
 
@@ -79,9 +77,7 @@ class UsageAnswer(TypedDict):
     ]
     is_mixture: Annotated[
         bool,
-        about(
-            "whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"
-        ),
+        about("whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"),
     ]
     lower_whatever: Annotated[float, about("the share is at least this, however members score")]
     none_used: Annotated[float, about("p-value of: none of them was used")]

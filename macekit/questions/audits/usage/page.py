@@ -57,12 +57,8 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
 
 def _weights(answer: model.AnswerPath) -> Iterator[model.Table]:
     if len(answer["weights"]):
-        note = (
-            "Ranks among all records, as the normal law has them; positive where high scores speak for use."
-        )
-        rows = tuple(
-            (each["column"].untrusted(), each["weight"].number("plain")) for each in answer["weights"]
-        )
+        note = "Ranks among all records, as the normal law has them; positive where high scores speak for use."
+        rows = tuple((each["column"].untrusted(), each["weight"].number("plain")) for each in answer["weights"])
         yield model.Table("What each score counts in their combination", ("score", "weight"), rows, note)
 
 

@@ -34,9 +34,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         require_different_floats(sides, "score", "score")
     units = None
     if question.unit is not None:
-        units = [
-            column_of(name, table, question.unit, "unit") for name, table in zip(GROUPS, tables, strict=True)
-        ]
+        units = [column_of(name, table, question.unit, "unit") for name, table in zip(GROUPS, tables, strict=True)]
     result = dataset_use(
         *scores,
         units=units,
@@ -48,10 +46,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         seed=question.seed,
     )
     lines = "".join(f"{name} {digest(each)}\n" for name, each in zip(GROUPS, scores, strict=True))
-    read = [
-        column_read("score", name, np.concatenate([each[:, i] for each in scores]))
-        for i, name in enumerate(names)
-    ]
+    read = [column_read("score", name, np.concatenate([each[:, i] for each in scores])) for i, name in enumerate(names)]
     if units is not None and question.unit is not None:
         read.append(column_read("unit", question.unit, np.concatenate(units)))
     score = " + ".join(names) if result.weights else names[result.column]

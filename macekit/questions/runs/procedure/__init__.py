@@ -71,18 +71,14 @@ class ProcedureAnswer(TypedDict):
 
     sentence: str
     advantage: Annotated[statements.IntervalAnswer, about("the mean advantage over trainings")]
-    next_model: Annotated[
-        statements.IntervalAnswer, about("between these ends lies the advantage of one new model")
-    ]
+    next_model: Annotated[statements.IntervalAnswer, about("between these ends lies the advantage of one new model")]
     any_variation: Annotated[
         statements.IntervalAnswer,
         about("the mean likewise, proven however trainings vary; wide with few models"),
     ]
     spread: Annotated[
         statements.IntervalAnswer,
-        about(
-            "standard deviation of the advantage between trainings, beyond what the choice of records makes"
-        ),
+        about("standard deviation of the advantage between trainings, beyond what the choice of records makes"),
     ]
     records_cannot: Annotated[
         statements.IntervalAnswer,

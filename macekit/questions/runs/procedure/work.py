@@ -55,9 +55,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             }
             for each in result.models
         ],
-        "warnings": encode.warnings(
-            (*body.cautions, *(() if verdict is None else verdict.cautions), *result.cautions)
-        ),
+        "warnings": encode.warnings((*body.cautions, *(() if verdict is None else verdict.cautions), *result.cautions)),
         "provenance": provenance(call, question, body, data, result.provenance.method),
     }
     return reply_of(call, content, data)
@@ -69,6 +67,4 @@ def _without_estimate(interval: Interval) -> IntervalAnswer:
 
 def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
     rests_on = "any_variation" if verdict.is_proven else "advantage"
-    return encode.as_answer(
-        ProcedureVerdictAnswer, verdict, decision=verdict.decision.value, rests_on=rests_on
-    )
+    return encode.as_answer(ProcedureVerdictAnswer, verdict, decision=verdict.decision.value, rests_on=rests_on)

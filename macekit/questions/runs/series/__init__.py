@@ -26,9 +26,7 @@ class SeriesQuestion(ReleasesQuestion):
                         {"properties": {"counts": records.present("array", "by_group")}},
                     ]
                 },
-                "else": {
-                    "allOf": [records.present("array", "members", "nonmembers"), records.with_value("groups")]
-                },
+                "else": {"allOf": [records.present("array", "members", "nonmembers"), records.with_value("groups")]},
             },
         }
     )
@@ -36,9 +34,7 @@ class SeriesQuestion(ReleasesQuestion):
     members: records.Side | None = Field(
         None, description="in place of queries: the score of each member record at each step"
     )
-    nonmembers: records.Side | None = Field(
-        None, description="the score of each nonmember record at each step"
-    )
+    nonmembers: records.Side | None = Field(None, description="the score of each nonmember record at each step")
     groups: records.Labels | records.LabelsOfSides | None = Field(
         None,
         description="the step of each of these scores, members first: numbers or names, by which they are ordered",
@@ -66,9 +62,7 @@ class SeriesAnswer(TypedDict):
     ]
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
-    last_passed: Annotated[
-        str | None, about("up to here, itself included, every step is shown to keep the limit")
-    ]
+    last_passed: Annotated[str | None, about("up to here, itself included, every step is shown to keep the limit")]
     first_failed: Annotated[str | None, about("the first step that is shown to exceed the limit")]
     max_advantage: float | None
     baseline: Annotated[float, about("advantage of always guessing the likelier side")]

@@ -49,16 +49,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         samples = _by_label(body, question.query)
         steps = {label: {label: data} for label, data in samples.items()}
         read = encode.columns_of(body)
-        sources = [
-            encode.provenance(data, "series", question.seed, options, read) for data in samples.values()
-        ]
+        sources = [encode.provenance(data, "series", question.seed, options, read) for data in samples.values()]
     else:
         if body.groups is not None:
             raise fault("bad-option", "groups", "queries are the steps already; send one or the other")
         samples = queries_of(body, question.query)
-        steps = by_release(
-            samples if cluster else {name: with_counts(each) for name, each in samples.items()}
-        )
+        steps = by_release(samples if cluster else {name: with_counts(each) for name, each in samples.items()})
         sources = encode.provenances(body, samples, "series", question.seed, options)
     series = advantage_series(
         steps,
@@ -115,9 +111,7 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
         raise fault("missing-field", "groups", detail)
     groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
     steps: dict[str, Counts] = {}
-    for place, (label, members, nonmembers) in enumerate(
-        sorted(groups, key=lambda group: in_order(group[0]))
-    ):
+    for place, (label, members, nonmembers) in enumerate(sorted(groups, key=lambda group: in_order(group[0]))):
         n_members, n_nonmembers = int(members.sum()), int(nonmembers.sum())
         if min(n_members, n_nonmembers) < MIN_RECORDS:
             detail = (
@@ -142,6 +136,4 @@ def decision_of(series: Series) -> DecisionWord | None:
 
 def because_of(series: Series) -> Because | None:
     """The same of a series: the reason of the first step that has its decision."""
-    return next(
-        (step.undecided_because for step in series.steps if step.decision == decision_of(series)), None
-    )
+    return next((step.undecided_because for step in series.steps if step.decision == decision_of(series)), None)

@@ -27,9 +27,7 @@ class ConvertQuestion(Question):
 
     model_config = ConfigDict(json_schema_extra=_one_number())
 
-    advantage: float | None = Field(
-        None, ge=0, lt=1, description="an advantage, at least the baseline |2 prior - 1|"
-    )
+    advantage: float | None = Field(None, ge=0, lt=1, description="an advantage, at least the baseline |2 prior - 1|")
     eta: Annotated[float, Field(ge=0, lt=0.5)] | None = Field(
         None,
         description="eta of membership inference privacy: accuracy beyond guessing, below the smaller of prior and "

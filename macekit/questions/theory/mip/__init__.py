@@ -51,8 +51,7 @@ class MipQuestion(Question):
     )
     moment: float = Field(2.0, ge=1, le=100, description="order M of the moment that stands for the spread")
     spread: (
-        Annotated[list[Annotated[float, Field(ge=1e-9, le=1e9)]], Field(min_length=1, max_length=100_000)]
-        | None
+        Annotated[list[Annotated[float, Field(ge=1e-9, le=1e9)]], Field(min_length=1, max_length=100_000)] | None
     ) = Field(
         None,
         description="relative noise of the coordinates, chosen beforehand; without it, the spread of the draws, or "
@@ -96,9 +95,7 @@ class CalibrationAnswer(TypedDict):
     name: Annotated[str, about("stable")]
     noise: str
     scale: float | None
-    deviation: Annotated[
-        float | None, about("root mean square of the noise of a coordinate, in units of its spread")
-    ]
+    deviation: Annotated[float | None, about("root mean square of the noise of a coordinate, in units of its spread")]
     certified: Annotated[bool, about("true: at the stated confidence; false: from an estimate")]
     source: str
     assumes: str
@@ -108,9 +105,7 @@ class MipCurveAnswer(TypedDict):
     """Scale of the noise asked for, over eta; a column for each way that applies, every point on its own."""
 
     eta: list[float]
-    scale: Annotated[
-        dict[str, list[float | None]], about("by the name of the calibration; null where it has none")
-    ]
+    scale: Annotated[dict[str, list[float | None]], about("by the name of the calibration; null where it has none")]
 
 
 class MipAnswer(TypedDict):
@@ -118,9 +113,7 @@ class MipAnswer(TypedDict):
 
     sentence: str
     eta: float
-    baseline: Annotated[
-        float, about("accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records")
-    ]
+    baseline: Annotated[float, about("accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records")]
     method: Annotated[str, about("name of the calibration the noise is from")]
     certified: Annotated[bool, about("whether the scale is certified; false: it is from an estimate")]
     confidence: float | None

@@ -52,9 +52,7 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
         draws=0 if fits.draws is None else len(fits.draws),
         swaps=0 if fits.before is None else len(fits.before),
         calibrations=[
-            as_answer(
-                room.CalibrationAnswer, each, scale=finite(each.scale), deviation=finite(each.deviation)
-            )
+            as_answer(room.CalibrationAnswer, each, scale=finite(each.scale), deviation=finite(each.deviation))
             for each in result.calibrations
         ],
         curve={

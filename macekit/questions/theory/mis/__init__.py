@@ -34,9 +34,9 @@ class MisQuestion(Question):
     delta: Annotated[float, Field(ge=1e-9, le=1)] | None = Field(
         None, description="Delta = 1 - security to keep: the answer has the number of training records"
     )
-    coarsen_to: (
-        Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1, max_length=100)] | None
-    ) = Field(None, description="numbers of cells to merge the categories into, to see what is gained")
+    coarsen_to: Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1, max_length=100)] | None = (
+        Field(None, description="numbers of cells to merge the categories into, to see what is gained")
+    )
     universe: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
         None,
         description="values, tallies: number of possible categories, seen or not; without it C_K has no upper end",
@@ -136,9 +136,7 @@ class NeededAnswer(TypedDict):
     """How many training records keep Delta at most so large, whatever the algorithm."""
 
     delta: float
-    exact: Annotated[
-        int | None, about("Theorem 14, the least that suffices: an estimate where P was estimated")
-    ]
+    exact: Annotated[int | None, about("Theorem 14, the least that suffices: an estimate where P was estimated")]
     certified: Annotated[
         int | None,
         about("no algorithm exceeds delta from here on, with that confidence; null if no size is certified"),
@@ -225,9 +223,7 @@ class ByMeanAnswer(TypedDict):
 
     alpha: float
     mean_loss: float
-    epsilon: Annotated[
-        float, about("mean_loss / alpha: at most a share alpha of the training losses lies above")
-    ]
+    epsilon: Annotated[float, about("mean_loss / alpha: at most a share alpha of the training losses lies above")]
     above: Annotated[float, about("share of the training losses that does lie above")]
     heldout: Annotated[float, about("share of held-out losses at epsilon or below")]
     heldout_upper: float
@@ -244,9 +240,7 @@ class MisOverfittingAnswer(TypedDict):
     """How secure it can be at most, given the losses."""
 
     sentence: str
-    security: Annotated[
-        statements.IntervalAnswer, about("estimate: at the best cut, not corrected; lower is 0")
-    ]
+    security: Annotated[statements.IntervalAnswer, about("estimate: at the best cut, not corrected; lower is 0")]
     delta_at_least: Annotated[float, about("1 less the upper end of security")]
     gamma: float
     baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
@@ -276,9 +270,7 @@ class MisDivergenceAnswer(TypedDict):
     outputs: int
     baseline: Annotated[float, about("accuracy of the better constant guess, as MIS weighs it")]
     accuracy: Annotated[float, about("of the best attack; to be read beside baseline")]
-    says_member: Annotated[
-        list[int], about("the best attack: outputs, counted from 0, at which it says member")
-    ]
+    says_member: Annotated[list[int], about("the best attack: outputs, counted from 0, at which it says member")]
     true_positive_rate: float
     false_positive_rate: float
     curve: DivergenceCurveAnswer

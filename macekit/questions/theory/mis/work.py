@@ -54,9 +54,7 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
 def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
     q = parse_question(room.MisOverfittingQuestion, body)
-    train, heldout = (
-        np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
-    )
+    train, heldout = (np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses"))
     result = mis.assess_overfitting(
         train,
         heldout,
@@ -77,9 +75,7 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         security=encode.interval(result.security),
         delta_at_least=1.0 - result.security.upper,
         accuracy_at_least=result.accuracy,
-        by_mean=None
-        if mean is None
-        else as_answer(room.ByMeanAnswer, mean, security_at_most=mean.security_upper),
+        by_mean=None if mean is None else as_answer(room.ByMeanAnswer, mean, security_at_most=mean.security_upper),
         curve=as_answer(room.CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
     )
 

@@ -46,9 +46,7 @@ class OnerunQuestion(PromiseGiven, records.SampleQuestion):
         description="of several independent runs which one's model scored each record, members first; they are taken "
         "in the order of their names, and what is stated holds after each",
     )
-    gaussian: bool = Field(
-        False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too"
-    )
+    gaussian: bool = Field(False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too")
     direction: records.Direction = "either"
     confidence: records.Confidence = Field(
         0.95,
@@ -108,13 +106,9 @@ class OnerunAnswer(TypedDict):
     confidence: float
     epsilon: EpsilonInOneRunAnswer
     promise: PromiseInOneRunAnswer | None
-    gaussian: Annotated[
-        GaussianInOneRunAnswer | None, about("null unless the mechanism was said to be Gaussian")
-    ]
+    gaussian: Annotated[GaussianInOneRunAnswer | None, about("null unless the mechanism was said to be Gaussian")]
     stops: StopsAnswer
-    runs: NotRequired[
-        Annotated[list[RunAnswer], about("with model: each run in order; all bounds hold together")]
-    ]
+    runs: NotRequired[Annotated[list[RunAnswer], about("with model: each run in order; all bounds hold together")]]
     guarantee: GuaranteeAnswer
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer

@@ -58,9 +58,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     }
     if runs is not None:
         each = zip(runs, result.coins_of_runs, result.bounds, strict=True)
-        document["runs"] = [
-            {"name": name, "coins": coins, "lower_bound": bound} for name, coins, bound in each
-        ]
+        document["runs"] = [{"name": name, "coins": coins, "lower_bound": bound} for name, coins, bound in each]
     return reply_of(call, document, data)
 
 

@@ -63,13 +63,9 @@ class PmpGaussianQuestion(Question):
     points: Matrix | None = Field(None, description="the 2n records, one row each")
     clip: Length = Field(description="each row is shortened to at most this Euclidean norm")
     query: Literal["mean", "sum"] = Field("mean", description="what noise is added to")
-    delta: float = Field(
-        gt=0, le=1, description="the delta that goes with every epsilon here; 1 goes with sigma alone"
-    )
+    delta: float = Field(gt=0, le=1, description="the delta that goes with every epsilon here; 1 goes with sigma alone")
     sigma: Length | None = Field(None, description="standard deviation of the noise in each coordinate")
-    epsilon: Epsilon | None = Field(
-        None, description="in place of sigma: the least noise that is (epsilon, delta)-DP"
-    )
+    epsilon: Epsilon | None = Field(None, description="in place of sigma: the least noise that is (epsilon, delta)-DP")
     practical_epsilon: Epsilon | None = Field(
         None, description="in place of sigma: the least noise that keeps this practical epsilon"
     )
@@ -80,9 +76,7 @@ class PmpRecordsAnswer(TypedDict):
 
     record: list[int]
     practical_epsilon: Annotated[list[float], about("or a bound on it: see the sentence")]
-    success: Annotated[
-        list[float], about("how often the best attacker is right; a coin is right half of the time")
-    ]
+    success: Annotated[list[float], about("how often the best attacker is right; a coin is right half of the time")]
 
 
 class PmpWorstAnswer(TypedDict):
@@ -113,9 +107,7 @@ class PmpFiniteRecordsAnswer(TypedDict):
 
     record: list[int]
     practical_epsilon: Annotated[list[float | None], about("at delta; null if none is enough")]
-    success: Annotated[
-        list[float], about("how often the best attacker is right; a coin is right half of the time")
-    ]
+    success: Annotated[list[float], about("how often the best attacker is right; a coin is right half of the time")]
 
 
 class PmpFiniteAnswer(TypedDict):
@@ -126,9 +118,7 @@ class PmpFiniteAnswer(TypedDict):
     practical_epsilon: Annotated[float | None, about("least at delta, exact; null if none is enough")]
     training_sets: int
     outcomes: int
-    success: Annotated[
-        float, about("how often the best attacker is right about the record easiest to tell, exact")
-    ]
+    success: Annotated[float, about("how often the best attacker is right about the record easiest to tell, exact")]
     baseline: Annotated[float, about("how often a coin is right")]
     mip_eta: Annotated[float, about("success less baseline")]
     worst: Annotated[PmpEventAnswer | None, about("null if the practical epsilon is 0")]

@@ -41,9 +41,7 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
         method="exact" if result.interval is None else "sampled",
         interval=None if result.interval is None else encode.interval(result.interval),
         baseline=COIN,
-        worst=None
-        if worst is None
-        else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
+        worst=None if worst is None else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
         records={
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": result.epsilons,
@@ -65,9 +63,7 @@ def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
         result,
         practical_epsilon=finite(result.practical_epsilon),
         baseline=COIN,
-        worst=None
-        if event is None
-        else {"record": event.record, "outcomes": event.outcomes, "says": event.says},
+        worst=None if event is None else {"record": event.record, "outcomes": event.outcomes, "says": event.says},
         records={
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": [finite(float(each)) for each in result.epsilons],
@@ -81,9 +77,7 @@ def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
     """The Gaussian mechanism of a sum or a mean: Proposition 12, beside what DP promises."""
     q = parse_question(room.PmpGaussianQuestion, body)
     points = np.asarray(body.arrays["points"], dtype=np.float64)
-    result = pmp.assess_gaussian(
-        points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query
-    )
+    result = pmp.assess_gaussian(points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query)
     curve = {
         "epsilon": result.grid,
         "practical_delta": result.practical_deltas,

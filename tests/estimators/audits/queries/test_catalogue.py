@@ -32,9 +32,7 @@ NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_sh
 
 
 @each_case("catalogue, module", MODULES)
-def test_a_query_is_a_public_function_of_its_name_and_needs_the_arguments_without_a_default(
-    catalogue, module
-):
+def test_a_query_is_a_public_function_of_its_name_and_needs_the_arguments_without_a_default(catalogue, module):
     found = inspect.getmembers(module, inspect.isfunction)
     functions = {name for name, each in found if each.__module__ == module.__name__ and name[0] != "_"}
 

@@ -53,9 +53,7 @@ def test_scores_are_those_of_a_search_from_scratch(tables, metric) -> None:
         assert scores.members.keys() == alone.members.keys()
         for name in alone.members:
             np.testing.assert_array_equal(scores.members[name], alone.members[name], err_msg=f"{size} {name}")
-            np.testing.assert_array_equal(
-                scores.nonmembers[name], alone.nonmembers[name], err_msg=f"{size} {name}"
-            )
+            np.testing.assert_array_equal(scores.nonmembers[name], alone.nonmembers[name], err_msg=f"{size} {name}")
 
 
 def test_no_pair_is_searched_twice(monkeypatch) -> None:

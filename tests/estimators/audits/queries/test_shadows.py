@@ -225,9 +225,7 @@ def log_probability(signals: np.ndarray) -> np.ndarray:
 
 QUERIES: dict[str, Callable[..., np.ndarray]] = {
     "lira_online": shadows.lira_online,
-    "lira_online of records": lambda own, signals, inside: shadows.lira_online(
-        own, signals, inside, variance="record"
-    ),
+    "lira_online of records": lambda own, signals, inside: shadows.lira_online(own, signals, inside, variance="record"),
     "lira_offline": shadows.lira_offline,
     "rmia online": lambda own, signals, inside: shadows.rmia(
         log_probability(own), log_probability(signals), inside, online=True

@@ -29,9 +29,7 @@ VOCABULARIES, TOKENS = answers(RNG, SIZES)
 LOGS = [row[np.arange(len(t)), t] for row, t in zip(VOCABULARIES, TOKENS, strict=True)]
 OTHERS = [row[np.arange(len(t)), t] for row, t in zip(*answers(RNG, SIZES), strict=True)]
 MEANS = [(np.exp(row) * row).sum(axis=1) for row in VOCABULARIES]
-DEVIATIONS = [
-    np.sqrt((np.exp(row) * row**2).sum(axis=1) - mu**2) for row, mu in zip(VOCABULARIES, MEANS, strict=True)
-]
+DEVIATIONS = [np.sqrt((np.exp(row) * row**2).sum(axis=1) - mu**2) for row, mu in zip(VOCABULARIES, MEANS, strict=True)]
 TEXTS = ["".join(chr(97 + t) for t in tokens) for tokens in TOKENS]
 
 
@@ -191,9 +189,7 @@ ASKED: dict[str, Callable[..., np.ndarray]] = {
     "zlib_ratio": lambda own, other, mu, sigma: text.zlib_ratio(own, np.full(len(own), 25)),
     "mink": lambda own, other, mu, sigma: text.mink(own),
     "minkpp": lambda own, other, mu, sigma: text.minkpp(own, mu, sigma),
-    "byte_loss": lambda own, other, mu, sigma: text.byte_loss(
-        [sum(each) for each in own], ["x" * 25] * len(own)
-    ),
+    "byte_loss": lambda own, other, mu, sigma: text.byte_loss([sum(each) for each in own], ["x" * 25] * len(own)),
     "reference_difference": lambda own, other, mu, sigma: text.reference_difference(own, other),
     "reference_ratio": lambda own, other, mu, sigma: text.reference_ratio(own, other),
 }

@@ -105,9 +105,7 @@ def test_each_end_has_half_of_the_error() -> None:
     blocks, corners = np.array(run.blocks).T, np.array([[0.8, 0.7]])
 
     assert run.lower == 2.0 * lower_accuracy(Blocks(*blocks), 0.5, 0.05, 1000) - 1.0
-    assert run.upper == pytest.approx(
-        2.0 * upper_accuracy(corners, 100, 100, 0.5, 0.05, 1000, 0.5) - 1.0, abs=1e-4
-    )
+    assert run.upper == pytest.approx(2.0 * upper_accuracy(corners, 100, 100, 0.5, 0.05, 1000, 0.5) - 1.0, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -213,9 +211,7 @@ def test_what_it_says() -> None:
 
     assert run.sentence == "No batch has come yet."
     run = run.after(Counts.of([40, 10], [10, 40], edges=[0.0]))
-    assert run.sentence.startswith(
-        "Undecided, not enough data after 1 look at 100 records: with 95% confidence at all"
-    )
+    assert run.sentence.startswith("Undecided, not enough data after 1 look at 100 records: with 95% confidence at all")
     run = run.after(Counts.of([400, 100], [100, 400], edges=[0.0]))
     assert run.sentence.startswith("Fail after 2 looks at 1100 records")
     assert "at every look at once" in run.interval.guarantee.covers

@@ -44,9 +44,7 @@ def test_ceilings_meet_the_golden_values(ceiling, expected):
 
 
 @each_case("prior", [0.03, 0.1, 0.4, 0.5, 0.8])
-@each_case(
-    "epsilon, delta", [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5), (1.0, 1.0)]
-)
+@each_case("epsilon, delta", [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5), (1.0, 1.0)])
 def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
     expected = best_advantage(dp_curve(epsilon, delta), prior)
     ceiling = dp.advantage_ceiling(epsilon, delta, prior)

@@ -27,9 +27,7 @@ def test_all_ways_are_there_certified_ones_told_from_estimates_and_what_is_refut
     assert "independent of the pairs" in found[0].assumes
 
     calibrator = Calibrator.of(BOTH)
-    bounds = bounds_of(
-        calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.49), ("swaps", "ball")
-    )
+    bounds = bounds_of(calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.49), ("swaps", "ball"))
 
     assert {bound.quantity for bound in bounds} == {CERTIFIED, ALSO, ESTIMATED}
     assert [bound.name for bound in bounds if bound.tightest] == ["swaps_ball", "moment_ball"]

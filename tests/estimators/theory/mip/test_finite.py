@@ -38,9 +38,7 @@ def test_eta_is_what_the_best_of_all_adversaries_gains_and_the_rule_is_right_as_
         best = best_of_all_adversaries(laws, n, k, record)
         assert found.per_record[record] == pytest.approx(best - max(k / n, 1 - k / n), abs=1e-12)
         says_in = found.says_in[record]
-        right = sum(
-            law[says_in == (record in members)].sum() for members, law in zip(sets, laws, strict=True)
-        )
+        right = sum(law[says_in == (record in members)].sum() for members, law in zip(sets, laws, strict=True))
         assert right / len(sets) == pytest.approx(best, abs=1e-12)
     assert found.eta == found.per_record[found.worst]
     assert found.baseline == max(k / n, 1 - k / n)

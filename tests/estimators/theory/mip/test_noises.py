@@ -93,9 +93,7 @@ def test_the_law_is_that_of_rejection_sampling_and_its_deviation_the_root_mean_s
 @each_case("dimension", [2, 3, 4, 7, 20])
 def test_the_euclidean_total_variation_is_its_closed_form_in_bessel_and_struve_functions(dimension) -> None:
     nu, x = dimension / 2, np.array([0.01, 0.3, 1.0, 4.0])
-    closed = x * (
-        special.kv(nu, x) * special.modstruve(nu - 1, x) + special.modstruve(nu, x) * special.kv(nu - 1, x)
-    )
+    closed = x * (special.kv(nu, x) * special.modstruve(nu - 1, x) + special.modstruve(nu, x) * special.kv(nu - 1, x))
 
     np.testing.assert_allclose(spherical_total_variation(2 * x, dimension), closed, rtol=1e-10)
 
@@ -171,9 +169,7 @@ def test_total_variation_rises_from_zero_is_concave_and_has_its_inverse(law) -> 
 def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
     law = mip.Gaussian([1.0, 3.0])
     draws = law.sample(2.0, 100_000, np.random.default_rng(7))
-    integral = integrate.quad(
-        lambda x: abs(stats.norm.pdf(x, 0.8) - stats.norm.pdf(x)) / 2, -9, 9, points=[0.4]
-    )[0]
+    integral = integrate.quad(lambda x: abs(stats.norm.pdf(x, 0.8) - stats.norm.pdf(x)) / 2, -9, 9, points=[0.4])[0]
 
     np.testing.assert_allclose(draws.std(axis=0), law.deviation(2.0), rtol=0.01)
     assert law.total_variation(np.array([0.8]))[0] == pytest.approx(integral, abs=1e-9)

@@ -89,9 +89,7 @@ def merges(categories: int, cells: int) -> Iterator[np.ndarray]:
 
 @each_case("seed", range(3))
 @each_case("cells", [1, 2, 3, 5, 7])
-def test_of_all_merges_the_rarest_have_the_least_c_k_and_the_most_frequent_leave_the_most_as_they_are(
-    cells, seed
-):
+def test_of_all_merges_the_rarest_have_the_least_c_k_and_the_most_frequent_leave_the_most_as_they_are(cells, seed):
     p, every = np.random.default_rng(seed).dirichlet(np.full(7, 0.7)), list(merges(7, cells))
 
     least, most = min(c_k(cell_shares(p, each)) for each in every), max(intact(p, each) for each in every)

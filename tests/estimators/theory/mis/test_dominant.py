@@ -73,9 +73,7 @@ def require_few_misses(term: Term, n: int, universe: int | None, alpha: float) -
     [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)],
 )
 @each_case("name", ["c_k", "delta at 100"])
-def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(
-    name, end, universe, confidence
-) -> None:
+def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(name, end, universe, confidence) -> None:
     term, alpha, n, others = TERMS[name], (1.0 - confidence) / 2.0, 300, 10**7
     side = 1.0 if end is upper else -1.0
     ends = [side * end(term, Tally.of_counts([n - k] + [1] * k, universe), alpha) for k in range(MOST + 1)]

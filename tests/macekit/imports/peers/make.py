@@ -153,9 +153,7 @@ def tf_privacy() -> None:
     result = AttackResults.load(HERE / "tf_privacy.pickle").single_attack_results[0]
     names = ("membership_scores_train", "membership_scores_test")
     np.savez_compressed(HERE / "tf_privacy.npz", **{name: getattr(result, name) for name in names})
-    np.savez_compressed(
-        HERE / "tf_privacy_losses.npz", loss_train=given.loss_train, loss_test=given.loss_test
-    )
+    np.savez_compressed(HERE / "tf_privacy_losses.npz", loss_train=given.loss_train, loss_test=given.loss_test)
     for name in ("tf_privacy", "tf_privacy_losses"):
         expect(name, result.membership_scores_train, result.membership_scores_test)
 

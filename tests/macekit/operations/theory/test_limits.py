@@ -22,9 +22,7 @@ def bound(answer: Any, quantity: str) -> float:
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @each_case("promise", [{"epsilon": 0.0, "delta": 1.0}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1e4}])
 def test_a_promise_of_nothing_allows_everything(promise: dict[str, float], adjacency: str) -> None:
-    answer = asked(
-        "theory/dp", {**promise, "adjacency": adjacency, "false_positive_rates": [0.01], "advantage": 0.2}
-    )
+    answer = asked("theory/dp", {**promise, "adjacency": adjacency, "false_positive_rates": [0.01], "advantage": 0.2})
 
     assert [bound(answer, name) for name in ("advantage", "mip_eta", "mis_delta", "success", "tpr_at_fpr_0.01")] == [
         1.0, 0.5, 1.0, 1.0, 1.0,
@@ -76,9 +74,7 @@ def test_gaussian_noise_of_epsilon_0_has_the_total_variation_of_delta() -> None:
 
     assert (answer["epsilon"], answer["practical_epsilon"], answer["ratio"]) == (0.0, 0.0, None)
     assert erf(answer["sensitivity"] / answer["sigma"] / sqrt(8.0)) == pytest.approx(0.1, abs=1e-12)
-    assert answer["sentence"].startswith(
-        f"Gaussian noise of standard deviation {answer['sigma']!r} is (0, 0.1)-DP"
-    )
+    assert answer["sentence"].startswith(f"Gaussian noise of standard deviation {answer['sigma']!r} is (0, 0.1)-DP")
     assert wanted["practical_epsilon"] == 0.0
     assert wanted["sigma"] < answer["sigma"]
     assert wanted["success"] == pytest.approx(0.55)  # half of delta above a coin

@@ -163,9 +163,7 @@ def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> No
 
     answer = asked({"laws": [law] * 20, "n": 6}, "theory/mip-finite")
 
-    assert answer["sentence"] == (
-        "No attack beats guessing (right with probability 0.5): eta is 0, up to rounding."
-    )
+    assert answer["sentence"] == ("No attack beats guessing (right with probability 0.5): eta is 0, up to rounding.")
 
 
 def test_labels_of_text_are_never_repeated() -> None:

@@ -87,9 +87,7 @@ def test_an_accuracy_is_said_at_its_share_and_security_at_every_share() -> None:
     weighed = asked({"probabilities": P, "sizes": [100], "member_weight": 3.0})["sentence"]
     given = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.9})["sentence"]
 
-    assert (
-        "whatever the share of nonmembers. With as many nonmembers as members, no attack has an acc" in plain
-    )
+    assert "whatever the share of nonmembers. With as many nonmembers as members, no attack has an acc" in plain
     said = "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
     assert said in weighed
     assert "at this share of nonmembers: no attack has an accuracy above 0.9" in given

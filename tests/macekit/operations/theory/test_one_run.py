@@ -17,9 +17,7 @@ PAIRS = [[0.5, 0.01], [1.0, 1e-4], [2.0, 1e-6]]
 
 
 def test_the_answer_is_the_librarys() -> None:
-    found = asked(
-        "theory/one-run", {"counts": COUNTS, "draw": "coin", "curve": PAIRS, "delta": 1e-4, "gaussian": True}
-    )
+    found = asked("theory/one-run", {"counts": COUNTS, "draw": "coin", "curve": PAIRS, "delta": 1e-4, "gaussian": True})
 
     counts = Counts.of(COUNTS["members"], COUNTS["nonmembers"], edges=COUNTS["edges"])
     promise = DpCurve(*map(tuple, zip(*PAIRS, strict=True)))
@@ -34,14 +32,10 @@ def test_the_answer_is_the_librarys() -> None:
     assert found["stops"]["guesses"][-1] == 1000
 
 
-@pytest.mark.parametrize(
-    "text", ["epsilon,delta\n0.5,0.01\n1.0,1e-4\n2,1e-6\n", "0.5;0.01\n\n1;.0001\n2;1e-6"]
-)
+@pytest.mark.parametrize("text", ["epsilon,delta\n0.5,0.01\n1.0,1e-4\n2,1e-6\n", "0.5;0.01\n\n1;.0001\n2;1e-6"])
 def test_an_accountants_list_comes_from_a_file(tmp_path, capsys, text) -> None:
     (tmp_path / "list.csv").write_text(text)
-    (tmp_path / "scores.csv").write_text(
-        "score,member\n" + "".join(f"{i % 7}.{i},{(i * 5) % 2}\n" for i in range(60))
-    )
+    (tmp_path / "scores.csv").write_text("score,member\n" + "".join(f"{i % 7}.{i},{(i * 5) % 2}\n" for i in range(60)))
     answers = []
     for curve in (str(tmp_path / "list.csv"), "0.5:0.01,1:1e-4,2:1e-6"):
         about = ["--draw", "split", "--adjacency", "replace", "--curve", curve]

@@ -86,8 +86,7 @@ def test_scores_that_crowd_are_drawn_by_powers_of_ten(anchor: int) -> None:
     sides = [expit(rng.normal(by, 3.0, 2000)) for by in (7.0, 5.0)]
     answer = macekit.report(*(side if anchor else 1.0 - side for side in sides)).answer
     distribution, risk = (
-        next(each for each in figures("report", answer) if each.name == name)
-        for name in ("distribution", "risk")
+        next(each for each in figures("report", answer) if each.name == name) for name in ("distribution", "risk")
     )
 
     for drawn in (distribution, risk):
@@ -97,9 +96,7 @@ def test_scores_that_crowd_are_drawn_by_powers_of_ten(anchor: int) -> None:
         assert (axis["scale"]["domain"][0] > axis["scale"]["domain"][1]) == bool(anchor)
         assert min(axis["scale"]["domain"]) <= min(places) <= max(places) <= max(axis["scale"]["domain"])
     members = [row for row in data(distribution.spec) if row.get("side") == "members"]
-    lengths = [
-        abs(math.log(b["score"] / a["score"])) for a, b in zip(members[::2], members[1::2], strict=True)
-    ]
+    lengths = [abs(math.log(b["score"] / a["score"])) for a, b in zip(members[::2], members[1::2], strict=True)]
     mean = sum(lengths) / len(lengths)
     areas = [row["share"] * length / mean for row, length in zip(members[::2], lengths, strict=True)]
     found = answer["distribution"]
