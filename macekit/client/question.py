@@ -200,6 +200,8 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     from macekit.schemas.query_string import MODEL, TABLE
 
     each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
+    if len(each_query) < len(cast("Mapping[object, object]", queries)):
+        raise fault("bad-option", "queries", "two have the same name")
     tables = {name for name, each in each_query.items() if _is_own_table(each)}
     roles = {name: arguments[name] for name in TABLE if tables and arguments.get(name) is not None}
     of_rows = next((name for name in ("group", "unit", "cluster", MODEL) if name in roles), None)

@@ -23,6 +23,8 @@ UNLIKE = 20.0
 HIDDEN = 1e-3
 """Of the distance at which an outermost bin ends, the least at which it may begin to be drawn whole."""
 
+DECADE = 10.0  # how many times as far as the nearest the farthest score lies, at least, on an axis by powers of ten
+LEAST = 1e-300  # nearer scores are drawn there
 MOST_POWERS = 8  # powers of ten that are written along an axis
 
 
@@ -41,24 +43,31 @@ class Along:
         if len(widths) < 2 or max(widths) < UNLIKE * min(widths):
             return evenly
         if widths[0] < widths[-1] and edges[0] >= 0.0:
-            return cls(_nearest(edges), edges[-1], 0.0)
-        if widths[0] > widths[-1] and edges[-1] <= 1.0:
-            return cls(1.0 - edges[0], _nearest([1.0 - edge for edge in reversed(edges)]), 1.0)
-        return evenly
+            nearest, farthest, anchor = _nearest(edges), edges[-1], 0.0
+        elif widths[0] > widths[-1] and edges[-1] <= 1.0:
+            nearest, farthest, anchor = _nearest([1.0 - edge for edge in reversed(edges)]), 1.0 - edges[0], 1.0
+        else:
+            return evenly
+        if farthest < DECADE * nearest:
+            return evenly
+        return cls(farthest, nearest, anchor) if anchor else cls(nearest, farthest, anchor)
 
     def at(self, score: float) -> float:
         """What stands for a score along the axis."""
         if self.anchor is None:
             return placing(self.first, self.last)(score)
+        return rounded(self._distance(score))
+
+    def _distance(self, score: float) -> float:
+        """How far a score lies from where they crowd, as far as the axis goes."""
         nearest, farthest = sorted((self.first, self.last))
-        distance = 1.0 - score if self.anchor else score
-        return rounded(min(max(distance, nearest), farthest))
+        return min(max(1.0 - score if self.anchor else score, nearest), farthest)
 
     def length(self, left: float, right: float) -> float:
         """How long what lies between two scores is drawn."""
         if self.anchor is None:
             return right - left
-        return abs(math.log(self.at(right)) - math.log(self.at(left)))
+        return abs(math.log(self._distance(right)) - math.log(self._distance(left)))
 
     def from_the_left(self, points: Sequence[Point]) -> Sequence[Point]:
         """Points in the order of the numbers along the axis, as lines join them."""
@@ -87,7 +96,7 @@ class Along:
 def _nearest(distances: Sequence[float]) -> float:
     """Where the nearest bin begins to be drawn: one that reaches far further has the ratio of its neighbour."""
     first, second, third = distances[:3]
-    return first if first > HIDDEN * second else second * (second / third)
+    return max(first if first > HIDDEN * second else second * (second / third), LEAST)
 
 
 def spans(cells: Mapping[str, Any], edges: Sequence[float] | None) -> list[Span] | None:
@@ -180,7 +189,8 @@ def _intervals(value: Any) -> tuple[Spec, str]:
     for name, shares in _shares(value):
         # Where bins are unlike, the share that a bin of mean width would hold: areas stay records.
         for (left, right), share in zip(pairwise(edges), shares, strict=True):
-            height = rounded(share * (mean / along.length(left, right)))
+            length = along.length(left, right)
+            height = rounded(share * (mean / length)) if length else math.inf
             if math.isfinite(height):
                 points += [{"side": name, "score": along.at(end), "share": height} for end in (left, right)]
     y = _share("share of the side's records, per bin")

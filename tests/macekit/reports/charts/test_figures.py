@@ -107,6 +107,31 @@ def test_scores_that_crowd_are_drawn_by_powers_of_ten(anchor: int) -> None:
     assert svg([distribution]).startswith(b"<svg")
 
 
+@each_case(
+    "world",
+    *(("likelihoods of texts", seed) for seed in range(6)),
+    *(("cells of equal mass around 1", seed) for seed in range(6)),
+    *(("zeros beside every magnitude", seed) for seed in range(3)),
+)
+def test_scores_next_to_nothing_and_around_1_are_drawn(world: tuple[str, int]) -> None:
+    """An edge that was rounded to its neighbour, or to 0, was an error of the service."""
+    name, seed = world
+    rng = np.random.default_rng(seed)
+    if name == "likelihoods of texts":
+        asked = {side: np.exp(-rng.gamma(5, 60, 400)) for side in ("members", "nonmembers")}
+    elif name == "zeros beside every magnitude":
+        asked = {
+            side: np.where(rng.random(300) < 0.2, 0.0, 10.0 ** rng.uniform(-320, 0, 300))
+            for side in ("members", "nonmembers")
+        }
+    else:
+        sides = (rng.normal(1.0, 10.0 ** rng.uniform(-9, 0), 500) for _ in range(2))
+        asked = {"counts": macekit.counts(*sides, cells="equal_mass", bins=12)}
+
+    for drawn in figures("report", macekit.report(**asked).answer):
+        assert drawn is None or b"nan" not in svg([drawn]).lower()
+
+
 def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted() -> None:
     drawn = figure("ten thousand categories", "distribution")
 
