@@ -253,7 +253,8 @@ def aspects_of(values: Floats, records: Integers, single: bool, precision: bool)
         aspects.append(Aspect(several.astype(np.int64), CLOSENESS + 1))
         near, span = _to_nearest(values, values[repeated]), float(values[-1] - values[0])
         if span > 0.0:
-            aspects.append(_by_closeness(near * (np.count_nonzero(repeated) / span)))
+            with np.errstate(over="ignore", invalid="ignore"):
+                aspects.append(_by_closeness(near * (np.count_nonzero(repeated) / span)))
     if precision:
         aspects.append(Aspect(_length(values), LONGEST + 1))
     return aspects
@@ -304,7 +305,7 @@ def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:
 
 def _by_closeness(distance: Floats) -> Aspect:
     """Cells of equal width from half a unit down; the one beside no distance halves again and again towards it."""
-    steps = 2.0 * CLOSENESS * np.minimum(distance, 0.5)
+    steps = 2.0 * CLOSENESS * np.where(distance < 0.5, distance, 0.5)  # of a spread below all floats it is NaN
     with np.errstate(divide="ignore"):
         halvings = np.minimum(-np.log2(steps), CLOSENESS)
     cell = np.where(steps >= 1.0, CLOSENESS - np.floor(steps), CLOSENESS + np.maximum(halvings, 0.0))

@@ -20,6 +20,7 @@ from estimators.decisions.riskiest import RiskiestLimit
 from estimators.errors import OptionError, require_count, require_open_unit
 from estimators.limits.binomial import excess_lower
 from estimators.python.dataclass import dataclass, replace
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, Estimate, Guarantee, Interval, one_end
 
 OF_COPIES = Guarantee(
@@ -40,8 +41,9 @@ WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of
 
 UNASKED = 0.1  # the share of the level at which copies are judged that nobody limited
 
-NEXT = 1
-"""Released rows on either side, by their identifiers, that one is compared with: rows may be sorted, so no farther."""
+NEXT = 16
+"""Distances, by the order of identifiers, at which released rows are looked at beside one's own: rows may be sorted, or
+follow from their numbers in turns."""
 
 SIDES_APART = 1.628
 """Distance of both sides' distributions in units of chance that one sample in a hundred exceeds, if they are alike."""
@@ -224,7 +226,8 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
     """The column of identifiers that shows most training rows to be copied; None if none shows any.
 
     By its values, if they do not tell the sides apart without the release, as numbers in the order of the rows would;
-    and by rows: those whose identifier is released are compared with the released rows whose identifiers are nearest.
+    and by rows: those whose identifier is released are compared with the released rows whose identifiers are near, and
+    with hold-out rows whose identifier is released.
     """
     alpha = (1.0 - confidence) / (4.0 * max(len(tables.identifiers), 1))
     found: list[CopiedIdentifiers] = []
@@ -243,9 +246,12 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
         equal, same, nearby, beside = _rows_by_identifier(tables.members, tables.synthetic, at)
         if beside:
             lower = excess_lower(equal, same, nearby, beside, alpha)
+            by_chance, others_named, *_ = _rows_by_identifier(tables.nonmembers, tables.synthetic, at)
+            if others_named >= MIN_RECORDS:  # a column may follow from the identifier, which the hold-out's says, too
+                lower = min(lower, excess_lower(equal, same, by_chance, others_named, alpha))
             what = (
                 f"of {same:,} training rows whose {name!r} is released {equal:,} stand beside it in every column that "
-                f"is compared, and of {beside:,} beside the next ones {nearby:,} would"
+                f"is compared, and of {beside:,} beside others near it {nearby:,} would"
             )
             found.append(_shown(lower, equal, confidence, what))
     best = max(found, key=lambda each: each.beyond_chance.lower, default=None)
@@ -270,21 +276,27 @@ def _come_alike(ones: Integers, others: Integers) -> bool:
 
 
 def _rows_by_identifier(ones: Rows, released: Rows, at: int) -> tuple[int, int, int, int]:
-    """Of rows whose identifier is released: how many stand there whole, of how many; and the same beside their own."""
+    """Of rows whose identifier is released: how many stand there whole, of how many; and the same beside their own.
+
+    Beside their own at the distance, one for all, at which most do.
+    """
     named = np.flatnonzero(released.identifiers[:, at] >= 0)
     order = named[np.argsort(released.identifiers[named, at], kind="stable")]
     identifiers, records = released.identifiers[order, at], released.records[order]
     rows = np.flatnonzero(np.isin(ones.identifiers[:, at], identifiers))
     own, wanted = ones.identifiers[rows, at], ones.records[rows]
     place = identifiers.searchsorted(own)
-    equal, nearby, beside = int((records[place] == wanted).sum()), 0, 0
-    for step in (each for distance in range(1, NEXT + 1) for each in (-distance, distance)):
-        there = place + step
-        inside = (there >= 0) & (there < len(order))
-        inside[inside] = identifiers[there[inside]] != own[inside]
-        nearby += int((records[there[inside]] == wanted[inside]).sum())
-        beside += int(inside.sum())
-    return equal, len(rows), nearby, beside
+    equal, found = int((records[place] == wanted).sum()), (0, 0)
+    for distance in range(1, NEXT + 1):
+        nearby, beside = 0, 0
+        for there in (place - distance, place + distance):
+            inside = (there >= 0) & (there < len(order))
+            inside[inside] = identifiers[there[inside]] != own[inside]
+            nearby += int((records[there[inside]] == wanted[inside]).sum())
+            beside += int(inside.sum())
+        found = max(found, (nearby, beside), key=lambda each: each[0] / max(each[1], 1))
+        found = found if found[1] else (nearby, beside)
+    return equal, len(rows), *found
 
 
 def copies_cautions(

@@ -273,6 +273,27 @@ def test_rows_in_the_order_of_their_numbers_are_not_taken_for_copies() -> None:
     assert shown <= most_misses(60)
 
 
+@each_case("law", ["arms in turn", "role in the number", "a check digit"])
+@each_case("split", ["at random", "by number"])
+def test_columns_that_follow_from_the_number_are_not_taken_for_copies(law: str, split: str) -> None:
+    """The row of the next number is no control of them: fresh rows of the same numbers failed as copied."""
+    shown = 0
+    for seed in range(40):
+        rng, n = np.random.default_rng(seed), 300
+        every = np.arange(2 * n) if split == "by number" else rng.permutation(2 * n)
+        tables = []
+        for numbers in (np.sort(every[:n]), np.sort(every[n:]), np.arange(n)):
+            of_number = {
+                "arms in turn": numbers % 2,
+                "role in the number": numbers % 3,
+                "a check digit": (numbers // 10 * 7 + numbers % 10 * 3) % 10,
+            }[law]
+            names = [f"P{each:05}" for each in numbers]
+            tables.append({"follows": of_number, "sex": rng.choice(["f", "m"], n), "id": names})
+        shown += copied_identifiers(encode(*tables), 0.95) is not None
+    assert shown <= most_misses(40)
+
+
 @each_case("accept", [False, True])
 def test_nothing_passes_beside_the_training_table_unless_copies_were_accepted(accept: bool) -> None:
     rng = np.random.default_rng(8)
