@@ -230,7 +230,7 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
     with hold-out rows whose identifier is released.
     """
     alpha = (1.0 - confidence) / (4.0 * max(len(tables.identifiers), 1))
-    found: list[CopiedIdentifiers] = []
+    signs: list[CopiedIdentifiers] = []
     for at, name in enumerate(tables.identifiers):
         ones, others, released = (
             rows.identifiers[:, at] for rows in (tables.members, tables.nonmembers, tables.synthetic)
@@ -242,7 +242,7 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
                 f"the {name!r} of {hits:,} of {len(ones):,} training rows and of {by_chance:,} of {len(others):,} "
                 "hold-out rows stands in the release"
             )
-            found.append(_shown(lower, hits, confidence, what))
+            signs.append(_sign_of_copies(lower, hits, confidence, what))
         equal, same, nearby, beside = _rows_by_identifier(tables.members, tables.synthetic, at)
         if beside:
             lower = excess_lower(equal, same, nearby, beside, alpha)
@@ -253,12 +253,12 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
                 f"of {same:,} training rows whose {name!r} is released {equal:,} stand beside it in every column that "
                 f"is compared, and of {beside:,} beside others near it {nearby:,} would"
             )
-            found.append(_shown(lower, equal, confidence, what))
-    best = max(found, key=lambda each: each.beyond_chance.lower, default=None)
+            signs.append(_sign_of_copies(lower, equal, confidence, what))
+    best = max(signs, key=lambda each: each.beyond_chance.lower, default=None)
     return best if best is not None and best.beyond_chance.lower > 0.0 else None
 
 
-def _shown(lower: int, hits: int, confidence: float, what: str) -> CopiedIdentifiers:
+def _sign_of_copies(lower: int, hits: int, confidence: float, what: str) -> CopiedIdentifiers:
     interval = Interval(float(lower), float(hits), confidence, OF_COPIES)
     sure = f"with {one_end(confidence)} at least {lower:,} training rows were copied beyond what chance explains"
     sentence = f"{what}: {sure}"
@@ -280,23 +280,23 @@ def _rows_by_identifier(ones: Rows, released: Rows, at: int) -> tuple[int, int, 
 
     Beside their own at the distance, one for all, at which most do.
     """
-    named = np.flatnonzero(released.identifiers[:, at] >= 0)
-    order = named[np.argsort(released.identifiers[named, at], kind="stable")]
+    with_number = np.flatnonzero(released.identifiers[:, at] >= 0)
+    order = with_number[np.argsort(released.identifiers[with_number, at], kind="stable")]
     identifiers, records = released.identifiers[order, at], released.records[order]
     rows = np.flatnonzero(np.isin(ones.identifiers[:, at], identifiers))
-    own, wanted = ones.identifiers[rows, at], ones.records[rows]
+    own, whole = ones.identifiers[rows, at], ones.records[rows]
     place = identifiers.searchsorted(own)
-    equal, found = int((records[place] == wanted).sum()), (0, 0)
+    equal, most = int((records[place] == whole).sum()), (0, 0)
     for distance in range(1, NEXT + 1):
         nearby, beside = 0, 0
         for there in (place - distance, place + distance):
             inside = (there >= 0) & (there < len(order))
             inside[inside] = identifiers[there[inside]] != own[inside]
-            nearby += int((records[there[inside]] == wanted[inside]).sum())
+            nearby += int((records[there[inside]] == whole[inside]).sum())
             beside += int(inside.sum())
-        found = max(found, (nearby, beside), key=lambda each: each[0] / max(each[1], 1))
-        found = found if found[1] else (nearby, beside)
-    return equal, len(rows), *found
+        most = max(most, (nearby, beside), key=lambda each: each[0] / max(each[1], 1))
+        most = most if most[1] else (nearby, beside)
+    return equal, len(rows), *most
 
 
 def copies_cautions(

@@ -47,9 +47,9 @@ def counts_together(files: Shards, call: Call, options: Mapping[str, object], te
 
 
 def _part(file: Shard, call: Call) -> DecodedBody:
-    with file.open(call) as (opened, about):
+    with file.open(call) as (content, about):
         is_json = about.media_type == JSON
-        data = expanded(about, Body.of(memoryview(opened.read_buffer()))) if is_json else b""
+        data = expanded(about, Body.of(memoryview(content.read_buffer()))) if is_json else b""
         body = body_of_counts(parse_object(bytes(data))) if is_json else None
     if body is None:
         what = "JSON files, and files beside one, are read together only if mace counts wrote them"

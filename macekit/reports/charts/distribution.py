@@ -20,7 +20,7 @@ Point = Mapping[str, Any]
 UNLIKE = 20.0
 """How many times as wide as the narrowest the widest bin is where an axis is by powers of ten."""
 
-HIDDEN = 1e-3
+LEAST_START = 1e-3
 """Of the distance at which an outermost bin ends, the least at which it may begin to be drawn whole."""
 
 DECADE = 10.0  # how many times as far as the nearest the farthest score lies, at least, on an axis by powers of ten
@@ -96,7 +96,7 @@ class Along:
 def _nearest(distances: Sequence[float]) -> float:
     """Where the nearest bin begins to be drawn: one that reaches far further has the ratio of its neighbour."""
     first, second, third = distances[:3]
-    return max(first if first > HIDDEN * second else second * (second / third), LEAST)
+    return max(first if first > LEAST_START * second else second * (second / third), LEAST)
 
 
 def spans(cells: Mapping[str, Any], edges: Sequence[float] | None) -> list[Span] | None:
