@@ -6,7 +6,7 @@ error; all releases share it once more. How much more one release gives away tha
 for the same rows were asked about each time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from estimators.clusters.design import Labels
@@ -95,6 +95,7 @@ def compare_releases(
     paired: bool = True,
     cluster: Labels | None = None,
     accept_exposure: bool = False,
+    doubts: Sequence[Caution] = (),
 ) -> ReleaseComparison:
     """Several releases side by side, each by its riskiest query, and how much more each gives away than one of them.
 
@@ -112,6 +113,7 @@ def compare_releases(
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every release and
             query.
         accept_exposure: Whether a release may pass beside a severe exposure.
+        doubts: What is odd about the records of all of them beyond what their scores show, such as ``dependent_rows``.
 
     Raises:
         OptionError: fewer than two releases, or one without a query.
@@ -169,7 +171,7 @@ def compare_releases(
     notes: list[Caution] = []
     for name in [name for name, each in decisions.items() if each is Decision.PASS]:
         exposures = exposures_of(every[name], prior, together, Direction.EITHER, cluster, seed)
-        odd = doubts_of(every[name], clustered=cluster is not None)
+        odd = (*doubts, *doubts_of(every[name], clustered=cluster is not None))
         withheld = Withheld.by(exposures, accepted=accept_exposure, odd=odd)
         notes += (
             Caution(each.code, f"{name!r}: {each.message}")

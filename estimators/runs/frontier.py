@@ -106,6 +106,7 @@ def frontier(
     seed: int = 0,
     cluster: Labels | None = None,
     accept_exposure: bool = False,
+    doubts: Sequence[Caution] = (),
 ) -> Frontier:
     """Which candidates keep the limit, and the most useful of them.
 
@@ -118,6 +119,7 @@ def frontier(
         prior, confidence, seed: As for ``advantage``.
         cluster: Whom each row belongs to, as in ``advantage``; it is that of every candidate.
         accept_exposure: Whether a candidate may pass beside a severe exposure.
+        doubts: What is odd about the records of all of them beyond what their scores show, such as ``dependent_rows``.
 
     Raises:
         DimensionMismatch: not a utility for each candidate.
@@ -149,7 +151,9 @@ def frontier(
     every = {
         name: series.riskiest_ends(each, prior, seed, f"candidate {name!r}", cluster) for name, each in queries.items()
     }
-    judge = _Judge(queries, every, max_advantage, prior, confidence, seed, cluster, accept_exposure, is_ordered)
+    judge = _Judge(
+        queries, every, max_advantage, prior, confidence, seed, cluster, accept_exposure, is_ordered, tuple(doubts)
+    )
     steps, notes = judge.in_order(starts) if is_ordered else judge.without_order()
     limits = beneath_baseline(max_advantage, baseline(prior))
     return Frontier(tuple(steps), tuple(map(float, utility)), max_advantage, confidence, (*notes, *limits))
@@ -168,6 +172,7 @@ class _Judge:
     cluster: Labels | None
     accept_exposure: bool
     is_ordered: bool
+    doubts: tuple[Caution, ...]
 
     @property
     def alpha(self) -> float:
@@ -187,7 +192,7 @@ class _Judge:
             return step, ()
         together = 1.0 - (1.0 - self.confidence) / len(self.every)
         exposures = exposures_of(self.candidates[name], self.prior, together, Direction.EITHER, self.cluster, self.seed)
-        odd = doubts_of(self.candidates[name], clustered=self.cluster is not None)
+        odd = (*self.doubts, *doubts_of(self.candidates[name], clustered=self.cluster is not None))
         withheld = Withheld.by(exposures, accepted=self.accept_exposure, odd=odd)
         step, notes = series.without_pass(step, withheld), withheld.cautions(step.decision)
         return step, tuple(replace(each, message=f"{name!r}: {each.message}") for each in notes)

@@ -10,7 +10,7 @@ The band around all steps holds for all of them together, and is wider: its erro
 lower ends share it among the queries, too. A step exceeds the limit if the whole band lies above it there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
@@ -170,6 +170,7 @@ def advantage_series(
     seed: int = 0,
     cluster: Labels | None = None,
     accept_exposure: bool = False,
+    doubts: Sequence[Caution] = (),
 ) -> Series:
     """The advantage at every step of a series, such as the checkpoints of a training, and how far a limit is kept.
 
@@ -183,6 +184,7 @@ def advantage_series(
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every step and
             query.
         accept_exposure: Whether a step may pass beside a severe exposure.
+        doubts: What is odd about the records of all of them beyond what their scores show, such as ``dependent_rows``.
 
     Raises:
         OptionError: no step, or a step without a query.
@@ -211,6 +213,7 @@ def advantage_series(
         seed,
         cluster=cluster,
         accept_exposure=accept_exposure,
+        doubts=doubts,
     )
 
 
@@ -224,6 +227,7 @@ def judge_series(
     assumes: str = IID,
     cluster: Labels | None = None,
     accept_exposure: bool | None = False,
+    doubts: Sequence[Caution] = (),
 ) -> Series:
     """``advantage_series`` of steps that are made one after the other, so that no two are held at once.
 
@@ -250,7 +254,7 @@ def judge_series(
             step = with_decision(step, ends, max_advantage, within, confidence)
         if step.decision is Decision.PASS and accept_exposure is not None:
             exposures = exposures_of(queries, prior, together, Direction.EITHER, cluster, seed)
-            odd = doubts_of(queries, clustered=cluster is not None)
+            odd = (*doubts, *doubts_of(queries, clustered=cluster is not None))
             withheld = Withheld.by(exposures, accepted=accept_exposure, odd=odd)
             step, notes = without_pass(step, withheld), withheld.cautions(step.decision)
             accepted += (Caution(each.code, f"{label!r}: {each.message}") for each in notes)

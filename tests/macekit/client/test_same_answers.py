@@ -378,3 +378,19 @@ def test_a_run_of_batches_that_a_server_keeps_nothing_of(mace: macekit.Mace) -> 
 
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]["anytime"]["looks"] == 2
+
+
+@each_case("name", ["compare", "compare_releases", "advantage_series", "frontier"])
+def test_several_columns_of_rows_that_depend_do_not_pass(name: str) -> None:
+    """A pass stood beside the warning, of all but ``compare``."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(240), 12)
+    own = np.repeat(rng.normal(size=240), 12)
+    columns = {each: own + 0.3 * rng.normal(size=len(person)) for each in ("a", "b")}
+    table = pd.DataFrame({"member": person % 2, **columns})
+    asked = {"score": ["a", "b"], "max_advantage": 0.35, **({"utility": [1, 2]} if name == "frontier" else {})}
+
+    seen = getattr(macekit, name)(table.assign(user_id=person), **asked)
+    judged = seen["steps"][0] if name == "frontier" else seen  # its second candidate is then not tried
+    assert (judged["decision"], judged["undecided_because"]) == ("not applicable", "dependent_rows")
+    assert getattr(macekit, name)(table, **asked).decision == "pass"

@@ -30,6 +30,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.paired,
         cluster,
         question.accept_exposure,
+        body.cautions,
     )
     comparison, decisions = result.comparison, result.decisions
     others = [name for name in result.riskiest if name != result.against]

@@ -30,6 +30,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         seed=question.seed,
         cluster=cluster,
         accept_exposure=question.accept_exposure,
+        doubts=body.cautions,
     )
     content: FrontierAnswer = {
         "sentence": result.sentence,

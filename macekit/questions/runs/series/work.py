@@ -64,6 +64,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.seed,
         cluster,
         question.accept_exposure,
+        body.cautions,
     )
     last, failed = series.last_passed, series.first_failed
     content: SeriesAnswer = {
