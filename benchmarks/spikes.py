@@ -18,7 +18,8 @@ from estimators.decisions.exposed_members import MaxExposed
 from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.maxima import MaxTpr
 from estimators.privacy.closeness import fullest_windows
-from estimators.privacy.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS, ratio_limit
+from estimators.privacy.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS
+from estimators.privacy.share_ratio import ratio_limit
 
 RUNS = {500: 1000, 2000: 1000, 10_000: 200, 100_000: 12}
 CLEAN_RUNS = {500: 1000, 2000: 500, 10_000: 300, 100_000: 30}

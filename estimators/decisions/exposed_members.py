@@ -10,7 +10,7 @@ half of the error, whatever lies elsewhere, and the largest upper limit of a tru
 limits agree with the odds is not below the truth: no correction for their number. Of ranges with at most so many
 nonmembers only the one with most members matters, and more nonmembers go with no fewer members: they are bisected.
 
-*Lower end.* Among tails and windows that nonmembers alone fix and that share the error (``privacy.exposure``), the
+*Lower end.* Among tails and windows that nonmembers alone fix and that share the error (``privacy.ranges``), the
 largest lower limit of a true positive rate whose range is shown to have the odds.
 """
 
@@ -30,8 +30,10 @@ from estimators.decisions.plan import Because, Decision, decide, records_needed,
 from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.best_set import joined_cells
-from estimators.privacy.epsilon import Direction, direction_of
-from estimators.privacy.exposure import Exposure, exposure, ranges_of, ratio_limit, windows_of
+from estimators.privacy.direction import Direction, direction_of
+from estimators.privacy.exposure import Exposure, exposure
+from estimators.privacy.ranges import ranges_of, windows_of
+from estimators.privacy.share_ratio import ratio_limit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
@@ -162,7 +164,7 @@ def exposed_at_least(counts: Counts, odds: float, alpha: float, ends: Direction)
 
     Example:
         >>> from estimators import Counts
-        >>> from estimators.privacy.epsilon import Direction
+        >>> from estimators.privacy.direction import Direction
         >>> from estimators.decisions.exposed_members import exposed_at_least
         >>> release = Counts.of([4750, 250], [5000, 0], edges=[1.0])
         >>> round(exposed_at_least(release, 9.0, 0.025, Direction.EITHER), 3)
@@ -192,7 +194,7 @@ def exposed_seen(counts: Counts, odds: float, alpha: float, ends: Direction) -> 
 
     Example:
         >>> from estimators import Counts
-        >>> from estimators.privacy.epsilon import Direction
+        >>> from estimators.privacy.direction import Direction
         >>> from estimators.decisions.exposed_members import exposed_seen
         >>> release = Counts.of([4750, 250, 0], [2500, 0, 2500], edges=[1.0, 2.0])
         >>> exposed_seen(release, 9.0, 0.025, Direction.EITHER)

@@ -9,7 +9,6 @@ guessed. So by Markov more than j of all N are given away with probability at mo
 forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
-from enum import Enum
 from math import ceil
 
 import numpy as np
@@ -20,11 +19,12 @@ from estimators import errors
 from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
+from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 
-__all__ = ["ClaimCheck", "Direction", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
+__all__ = ["ClaimCheck", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
 
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
@@ -55,28 +55,6 @@ ORDER_LEARNED = Caution(
     "categories have no order, so it was learned from one half of the records, and the guesses were about the other "
     "half",
 )
-
-
-class Direction(Enum):
-    """Which end of the scores speaks for membership; not knowing costs half the level.
-
-    Attributes:
-        HIGH: ``"high"``: a high score means member.
-        LOW: ``"low"``: a low score means member.
-        EITHER: ``"either"``: it is not known beforehand.
-    """
-
-    HIGH = "high"
-    LOW = "low"
-    EITHER = "either"
-
-
-def direction_of(direction: Direction | str) -> Direction:
-    """A direction by its name."""
-    try:
-        return Direction(direction)
-    except ValueError:
-        raise errors.UnknownName.among("direction", direction, [d.value for d in Direction]) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from app.workers.pool import Pool
 from app.workers.uploads import Spool
 from estimators.adversary.lower_end import _reach
 from estimators.audits.split import REMEMBERED
-from estimators.privacy.exposure import _excess
+from estimators.privacy.share_ratio import _excess
 from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.problems import Problem

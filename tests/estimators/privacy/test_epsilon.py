@@ -11,7 +11,8 @@ from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxEpsilon
 from estimators.errors import OutOfRange, UnknownName
 from estimators.limits.binomial import binomial_sum_law, lower_limit
-from estimators.privacy.epsilon import Direction, _ways_to_guess, check_claim, epsilon_lower_bound
+from estimators.privacy.direction import Direction
+from estimators.privacy.epsilon import _ways_to_guess, check_claim, epsilon_lower_bound
 from estimators.privacy.exposure import exposure
 from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts

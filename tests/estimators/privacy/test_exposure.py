@@ -14,11 +14,10 @@ from estimators.privacy.exposure import (
     OF_NONMEMBERS,
     SEVERE,
     SEVERE_SHARE,
-    _Candidates,
-    _hopeful,
     exposure,
-    ratio_limit,
 )
+from estimators.privacy.ranges import Ranges, _hopeful
+from estimators.privacy.share_ratio import ratio_limit
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
@@ -169,7 +168,7 @@ def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_t
         assert chance(m, n1, k, n0, limit) <= level
         assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
         inside, allowance = np.array([m]), np.array([k])
-        tails = _Candidates([("high", 0, 0)], inside, allowance, allowance, np.array([level]))
+        tails = Ranges([("high", 0, 0)], inside, allowance, allowance, np.array([level]))
         hope = dict(_hopeful(tails, n1, n0))
         assert hope[0] >= limit
 

@@ -6,8 +6,10 @@ from scipy.special import betaincinv
 from scipy.stats import beta, kstest
 
 from estimators.privacy.closeness import RANKS, fullest_windows
-from estimators.privacy.epsilon import Direction
-from estimators.privacy.exposure import SEVERE, exposure, ratio_limit, tails_of, windows_of
+from estimators.privacy.direction import Direction
+from estimators.privacy.exposure import SEVERE, exposure
+from estimators.privacy.ranges import tails_of, windows_of
+from estimators.privacy.share_ratio import ratio_limit
 from estimators.sample.cells import Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts

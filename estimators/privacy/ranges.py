@@ -1,0 +1,178 @@
+"""Where members may stand out: ranges of the score, labels or cells that are fixed by nonmembers, and their levels.
+
+At both ends of the score these are tails in which 0, 1, 2, 4, ... nonmembers may lie. Levels are shared by directions,
+equally, and by tails, of which the j-th gets 1/(j(j+1)): the purest tail gets half, and no number of further tails
+takes anything away from it. Everywhere between there are windows that hold so many (``privacy.closeness``), with a
+small share of the level: those that hold as many nonmembers share it equally, and as the limit rises with the members
+inside, only the fullest of them needs one (docs/methods.md, section 5).
+"""
+
+from typing import Literal
+
+import numpy as np
+from scipy.special import betaincinv, logit, ndtri
+
+from estimators.arrays import Floats, Integers
+from estimators.privacy.closeness import fullest_windows
+from estimators.privacy.direction import Direction
+from estimators.privacy.share_ratio import ratio_limit
+from estimators.python.dataclass import dataclass
+from estimators.sample.cells import Categories, Values
+from estimators.sample.counts import Counts
+
+__all__ = ["Ranges", "labels_of", "largest_limit", "ranges_of", "tails_of", "windows_of"]
+
+End = Literal["high", "low", "window", "label", "cell"]
+
+Label = str | float | bool | None
+
+HOPEFUL = 0.6
+"""Share of a normal limit's reach that no exact limit falls short of: what is not above even so is passed over."""
+
+SURE = (0.95, 0.99)
+"""The same, of the limit that endless sides would have; and with more than a thousand on either side of a ratio."""
+
+FEW = 100
+"""Nonmembers below which it is no guide."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranges:
+    """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each.
+
+    A place is the first cell and the one behind the last, which of a tail nobody asks for.
+    """
+
+    places: list[tuple[End, int, int]]
+    members: Integers
+    nonmembers: Integers
+    ended_by: Integers
+    levels: Floats
+
+
+def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> Ranges:
+    """Tails at the ends that are asked for, then windows between both ends.
+
+    Args:
+        shares: The part of it that tails have, and that windows have.
+    """
+    tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
+    return Ranges(
+        tails.places + windows.places,
+        np.concatenate([tails.members, windows.members]),
+        np.concatenate([tails.nonmembers, windows.nonmembers]),
+        np.concatenate([tails.ended_by, windows.ended_by]),
+        np.concatenate([tails.levels, windows.levels]),
+    )
+
+
+def windows_of(counts: Counts, alpha: float) -> Ranges:
+    """The fullest window of every number of nonmembers that it may hold."""
+    windows = fullest_windows(counts)
+    at = zip(windows.first.tolist(), windows.behind.tolist(), strict=True)
+    return Ranges(
+        [("window", first, behind) for first, behind in at],
+        windows.members,
+        windows.nonmembers,
+        windows.within,
+        alpha * windows.shares,
+    )
+
+
+def tails_of(counts: Counts, alpha: float, ends: Direction) -> Ranges:
+    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    members, nonmembers = counts.members.cumsum(), counts.nonmembers.cumsum()
+    most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)
+    place = np.arange(1, len(most) + 1)
+    levels = alpha / (place * (place + 1.0)) / (2.0 if ends is Direction.EITHER else 1.0)
+    sides: list[tuple[End, Integers, Integers]] = []
+    if ends is not Direction.LOW:
+        last = nonmembers.searchsorted(n0 - most)  # the tail is what lies above this cell
+        sides.append(("high", n1 - members[last], n0 - nonmembers[last]))
+    if ends is not Direction.HIGH:
+        cells = nonmembers.searchsorted(most, side="right")
+        below = [np.concatenate([[0], side])[cells] for side in (members, nonmembers)]
+        sides.append(("low", below[0], below[1]))
+    return Ranges(
+        [(name, 0, 0) for name, _, _ in sides for _ in most],
+        np.concatenate([inside for _, inside, _ in sides]),
+        np.concatenate([inside for _, _, inside in sides]),
+        np.concatenate([most] * len(sides)),
+        np.concatenate([levels] * len(sides)),
+    )
+
+
+def labels_of(counts: Counts, alpha: float) -> Ranges:
+    """Each label or cell by itself; of those with as many nonmembers only the one with most members can say most."""
+    labels = int(np.count_nonzero(counts.pooled))
+    if labels < 2:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Ranges([], nothing, nothing, nothing, np.zeros(0))
+    order = np.lexsort((-counts.members, counts.nonmembers))
+    members = counts.members[order]
+    best = np.concatenate([[True], members[1:] > np.maximum.accumulate(members)[:-1]])
+    keep = order[best & (members > 0)]
+    inside = counts.nonmembers[keep]
+    levels = np.full(len(keep), alpha / labels)
+    what: End = "label" if has_labels(counts) else "cell"
+    return Ranges([(what, int(at), int(at) + 1) for at in keep], counts.members[keep], inside, inside, levels)
+
+
+def has_labels(counts: Counts) -> bool:
+    """Whether cells without an order have labels; those of vectors have none."""
+    return isinstance(counts.cells, Categories)
+
+
+def largest_limit(ranges: Ranges, n1: int, n0: int, above: Floats) -> tuple[int, float]:
+    """Which tail has the largest limit of those above their own threshold, and the limit; -1 and 0 if none has."""
+    which, limit = -1, 0.0
+    for at, hope in _hopeful(ranges, n1, n0, above):
+        start = max(limit, float(above[at]))
+        if hope > start:
+            m, k = int(ranges.members[at]), int(ranges.ended_by[at])
+            larger = ratio_limit(m, n1, k, n0, float(ranges.levels[at]), start)
+            if larger > start:
+                which, limit = at, larger
+    return which, limit
+
+
+def _hopeful(ranges: Ranges, n1: int, n0: int, above: Floats | float = 0.0) -> list[tuple[int, float]]:
+    """Tails whose limit may lie above their own threshold, and what it is at most, the largest first.
+
+    Were both sides endless, V_(m) / (V_(m) + U_(k+1)) would follow a beta law; that they end makes the ratio less
+    uncertain by a factor that is known well enough to tell which tails are worth an exact limit.
+    """
+    m, k = np.maximum(ranges.members, 1).astype(np.float64), ranges.ended_by.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        observed = np.log(ranges.members / n1) - np.log((k + 0.5) / n0)
+    endless = 1.0 / m + 1.0 / (k + 1.0)
+    steady = np.sqrt(np.maximum(endless - 1.0 / n1 - 1.0 / n0, 0.0) / endless)
+    rough = observed + HOPEFUL * ndtri(ranges.levels) * np.sqrt(endless) * steady
+    short = (n0 < FEW) | (2 * ranges.members > n1)  # one side ends so soon that nothing simple is close
+    some = ((rough > above) | (observed > above) & short).nonzero()[0]
+    if not some.size:
+        return []
+    m, k, observed, steady = m[some], k[some], observed[some], steady[some]
+    share = betaincinv(m, k + 1.0, ranges.levels[some])
+    with np.errstate(divide="ignore"):
+        limit = logit(share) + np.log(n0 / n1)
+    reach = np.maximum(observed - limit, 0.0)
+    sure = np.where(np.minimum(m, k) > 1000.0, SURE[1], SURE[0])
+    hope = np.minimum(rough[some], limit + reach * (1.0 - sure * steady))
+    hope = np.where(short[some], observed, hope)
+    order = np.argsort(-hope, kind="stable")[: np.count_nonzero(hope > 0.0)]
+    return list(zip(some[order].tolist(), hope[order].tolist(), strict=True))
+
+
+def place_of(
+    counts: Counts, tails: Ranges, at: int
+) -> tuple[End, str | float | bool | None, float | None, float | None]:
+    """Where a tail is: its direction, its label if it has one, and both bounds of a window."""
+    direction, cell, behind = tails.places[at]
+    if direction in ("high", "low"):
+        return direction, None, None, None
+    if direction == "window":
+        edges, one_number = counts.lower_edges(), isinstance(counts.cells, Values)
+        return direction, None, float(edges[cell]), float(edges[behind - 1 if one_number else behind])
+    return direction, counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell, None, None
