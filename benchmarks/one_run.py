@@ -14,7 +14,8 @@ from scipy.stats import binom
 
 from benchmarks.harness import Note, Run, least, table
 from estimators import Scores
-from estimators.privacy.epsilon import Direction, epsilon_lower_bound
+from estimators.privacy.direction import Direction
+from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
 from estimators.theory.dp import ApproximateDp, GaussianDp
 from estimators.theory.dp.promise import GaussianEnvelope

@@ -14,7 +14,7 @@ from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.privacy.epsilon import Direction, direction_of
+from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import finest
 from estimators.sample.scores import Scores

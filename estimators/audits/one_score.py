@@ -17,7 +17,7 @@ from scipy.special import kolmogorov, ndtri
 from estimators import errors
 from estimators.arrays import Floats
 from estimators.audits.mixtures import SPARE
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, labels_of
 from estimators.statement import Caution

@@ -39,7 +39,7 @@ from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import PUBLISHED, Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.python.dataclass import dataclass, replace
 from estimators.runs.series import Series, Step, judge_series, without_pass

@@ -17,7 +17,7 @@ from estimators.decisions.plan import Because, Decision, beneath_baseline, decis
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.runs.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
 from estimators.sample.counts import Counts

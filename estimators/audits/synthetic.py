@@ -61,7 +61,7 @@ from estimators.decisions.riskiest import (
     verdict_of,
 )
 from estimators.errors import InputError, OptionError, TooFewRecords, require_count, require_open_unit
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks

@@ -19,7 +19,7 @@ from estimators.arrays import Floats
 from estimators.audits import one_score
 from estimators.audits.mixtures import Mixtures, Tests
 from estimators.decisions.plan import Decision, opening
-from estimators.privacy.epsilon import Direction, direction_of
+from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.doubts import REPEATED, SAME, SHARED_BY, signs_of_two
 from estimators.sample.scores import MIN_RECORDS

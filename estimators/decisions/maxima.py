@@ -33,7 +33,8 @@ from estimators.optimum.advantage import advantage
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.privacy import closeness
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
-from estimators.privacy.epsilon import Direction, direction_of, epsilon_from_advantage, epsilon_lower_bound
+from estimators.privacy.direction import Direction, direction_of
+from estimators.privacy.epsilon import epsilon_from_advantage, epsilon_lower_bound
 from estimators.privacy.roc import operating_point
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.risk.groups import GroupRisks, GroupTable

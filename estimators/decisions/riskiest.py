@@ -27,7 +27,7 @@ from estimators.decisions.plan import DRIFT, Because, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupRisks

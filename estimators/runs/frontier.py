@@ -21,7 +21,7 @@ from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_count, require_open_unit
 from estimators.optimum.ends import Ends
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass, replace
 from estimators.runs import series
 from estimators.sample.counts import Counts

@@ -20,7 +20,7 @@ from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_
 from estimators.decisions.plan import NEAR, Because, Decision, beneath_baseline, decide, records_needed
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.ends import Ends, ends_of
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -27,7 +27,8 @@ from estimators.adversary.learned import learn_score
 from estimators.errors import require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.privacy.closeness import epsilon_upper, tail_cells
-from estimators.privacy.epsilon import EMPIRICAL, IF_DRAWN, Direction, direction_of, epsilon_lower_bound
+from estimators.privacy.direction import Direction, direction_of
+from estimators.privacy.epsilon import EMPIRICAL, IF_DRAWN, epsilon_lower_bound
 from estimators.privacy.roc import FALSE_POSITIVE_RATES, operating_points
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest

@@ -46,7 +46,7 @@ from estimators.decisions.riskiest import (
 )
 from estimators.errors import DimensionMismatch, InputError, UnknownName, require_count, require_open_unit
 from estimators.limits.two_rates import weighted_accuracy_lower
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.privacy.roc import auc
 from estimators.python.dataclass import dataclass, replace

@@ -13,7 +13,8 @@ from scipy.special import bdtr
 from estimators.adversary.learned import learn_score
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import OutOfRange, UnknownName
-from estimators.privacy.epsilon import AT_BOTH_ENDS, ORDER_LEARNED, SHARES, Direction
+from estimators.privacy.direction import Direction
+from estimators.privacy.epsilon import AT_BOTH_ENDS, ORDER_LEARNED, SHARES
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts

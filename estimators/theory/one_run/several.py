@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from estimators import errors
-from estimators.privacy.epsilon import Direction, direction_of
+from estimators.privacy.direction import Direction, direction_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee

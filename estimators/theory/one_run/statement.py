@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from estimators.errors import OptionError, require_count, require_open_unit, require_share
-from estimators.privacy.epsilon import Direction, direction_of
+from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -11,7 +11,7 @@ from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
 from estimators.optimum.ends import is_vector
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.sample.scores import labels_of
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

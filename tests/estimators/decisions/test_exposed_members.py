@@ -14,7 +14,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.riskiest import judge_queries, limits_of
 from estimators.errors import OptionError, OutOfRange
 from estimators.limits.binomial import clopper_pearson
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.sample.counting import finest
 from tests.cases import each_case
 

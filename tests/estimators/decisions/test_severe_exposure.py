@@ -21,7 +21,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxMetric, MaxTpr
 from estimators.decisions.riskiest import judge_queries, limits_of, verdict_of
 from estimators.metric.presets import preset
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.runs.sequential import sequential_run
 from estimators.sample.cells import Categories
 from tests.cases import each_case

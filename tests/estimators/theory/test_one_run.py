@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from estimators import Counts, Scores
 from estimators.errors import InputError, OptionError, OutOfRange, TooFewRecords
-from estimators.privacy.epsilon import Direction
+from estimators.privacy.direction import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
 from estimators.theory.one_run import Draw, betting, epsilon_over_runs, one_run, several_runs
 from estimators.theory.one_run.guesses import Guesses, _right_at_both, guesses_of
