@@ -20,7 +20,8 @@ from benchmarks.harness import Note, Run, mark, table
 from benchmarks.worlds import Floats, Integers, epsilon_of_shift, equal, people, shift
 from estimators import Estimate
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest

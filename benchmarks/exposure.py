@@ -15,7 +15,8 @@ from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Integers, Rng
 from estimators import Counts, Exposure, Scores, exposure
 from estimators.decisions.gate import Judgement, judge
-from estimators.decisions.maxima import MaxAdvantage, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.sample.cells import Categories, Intervals, Values
 
 RUNS = 2000

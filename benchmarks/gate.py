@@ -16,7 +16,8 @@ from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, epsilon_of_shift
 from estimators import Counts, Decision, Scores, preset
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import GateSample, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.gate_sample import GateSample, Limit
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.metric.bounds import Objective, optimum
 from estimators.privacy.closeness import epsilon_upper, tail_cells, within
 from estimators.sample.cells import Categories

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Decision, Scores
-from estimators.decisions.plan import decision
+from estimators.decisions.verdict import decision
 from estimators.optimum.ends import Ends, ends_of
 from estimators.runs.procedure import plan_models
 from estimators.runs.procedure.limits import Trainings, evidence_by, seeds_of

@@ -16,7 +16,7 @@ from benchmarks.worlds import Floats, Rng
 from estimators import Counts, Decision, Exposure, Scores, exposure, individual_risk
 from estimators.decisions.exposed_members import MaxExposed
 from estimators.decisions.gate import Judgement, judge
-from estimators.decisions.maxima import MaxTpr
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.privacy.closeness import fullest_windows
 from estimators.privacy.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS
 from estimators.privacy.share_ratio import ratio_limit

@@ -16,8 +16,9 @@ from estimators.attack.answer import AttackAdvantage, attack_advantage
 from estimators.attack.rules import GuessRule, QuantileRule, ThresholdRule, TopRule
 from estimators.clusters.dependent_rows import lone_rows
 from estimators.decisions.compare import compare, difference, paired_difference
-from estimators.decisions.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
+from estimators.decisions.plan import Plan, plan_verdict, plan_width
 from estimators.decisions.report import Assessment, AssessOptions, assess
+from estimators.decisions.verdict import Decision, Verdict, verdict
 from estimators.errors import MaceError
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum

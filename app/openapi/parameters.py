@@ -5,15 +5,7 @@ from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 from macekit.schemas.by_operation import QUESTIONS, columns_of, schema_of
-from macekit.schemas.query_string import (
-    COLUMN,
-    FIRST_MEMBERS,
-    JSON_ONLY,
-    WHOLE,
-    branches,
-    of_table,
-    takes_arrays,
-)
+from macekit.schemas.query_string import COLUMN, FIRST_MEMBERS, JSON_ONLY, WHOLE, branches, of_table, takes_arrays
 
 Schema = dict[str, Any]
 

@@ -15,15 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.families import (
-    Cellwise,
-    Constant,
-    Guesses,
-    OnGroups,
-    Threshold,
-    TwoSided,
-    families_for,
-)
+from estimators.adversary.families import Cellwise, Constant, Guesses, OnGroups, Threshold, TwoSided, families_for
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
 from estimators.arrays import Floats, Integers, lengths, median
 from estimators.limits.binomial import normal_quantile

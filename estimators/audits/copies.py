@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from estimators.arrays import Integers
 from estimators.audits.queries.synthetic import SyntheticScores
 from estimators.audits.queries.table import Encoding, Rows, rows_repeat
-from estimators.decisions.plan import Decision
 from estimators.decisions.riskiest import RiskiestLimit
+from estimators.decisions.verdict import Decision
 from estimators.errors import OptionError, require_count, require_open_unit
 from estimators.limits.binomial import excess_lower
 from estimators.python.dataclass import dataclass, replace

@@ -36,8 +36,8 @@ from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import compare_sides, few_rows, no_reference, require_rows, scores_of
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
-from estimators.decisions.plan import PUBLISHED, Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
+from estimators.decisions.verdict import PUBLISHED, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure, exposure

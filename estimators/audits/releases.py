@@ -13,7 +13,7 @@ from estimators.clusters.design import Labels
 from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
-from estimators.decisions.plan import Because, Decision, beneath_baseline, decision, overall
+from estimators.decisions.verdict import Because, Decision, beneath_baseline, decision, overall
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends

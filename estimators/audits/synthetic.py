@@ -34,20 +34,12 @@ from estimators.audits.copies import (
     unasked_fail,
 )
 from estimators.audits.queries.query import choose
-from estimators.audits.queries.synthetic import (
-    CATALOGUE,
-    NEAREST,
-    WITH_REFERENCE,
-    SyntheticScores,
-    synthetic_scores,
-)
+from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
 from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
-from estimators.decisions.maxima import MaxTpr
-from estimators.decisions.plan import PUBLISHED, Decision, overall
 from estimators.decisions.riskiest import (
     AnyLimit,
     AuditVerdict,
@@ -60,6 +52,8 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
+from estimators.decisions.tpr_limit import MaxTpr
+from estimators.decisions.verdict import PUBLISHED, Decision, overall
 from estimators.errors import InputError, OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure

@@ -25,8 +25,18 @@ import numpy as np
 from estimators import errors
 from estimators.adversary.insample import cells_upper
 from estimators.arrays import Floats, Integers
-from estimators.decisions import plan
 from estimators.decisions.exposed_members import Withheld
+from estimators.decisions.plan import records_without_leak
+from estimators.decisions.verdict import (
+    Decision,
+    Verdict,
+    anything_between,
+    by_a_hair,
+    decide,
+    records_needed,
+    what_settles,
+)
+from estimators.decisions.verdict import verdict as verdict_of
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
 from estimators.limits.two_rates import TwoRates
@@ -152,7 +162,7 @@ class UnlearningAudit:
     excess: Excess | None
     share: RemainingShare | None
     records_to_pass: int | None
-    verdict: plan.Verdict | None
+    verdict: Verdict | None
     cautions: tuple[Caution, ...]
 
     @property
@@ -245,18 +255,18 @@ def audit_unlearning(
     if max_advantage is not None:
         if excess is None:
             part = float(f"{min(sizes) / sum(sizes):.1g}")  # rounded, so that like sizes are one question
-            to_pass = plan.records_without_leak(max_advantage, 0.5, part, confidence)
+            to_pass = records_without_leak(max_advantage, 0.5, part, confidence)
             verdict = _judge_residual(residual, max_advantage, least, to_pass)
-            notes += plan.by_a_hair(verdict.decision, max_advantage, residual)
+            notes += by_a_hair(verdict.decision, max_advantage, residual)
         else:
-            records = plan.records_needed(excess.estimate, max_advantage, sum(sizes))
-            verdict = plan.decide(EXCESS, excess.estimate, max_advantage, records, sum(sizes))
+            records = records_needed(excess.estimate, max_advantage, sum(sizes))
+            verdict = decide(EXCESS, excess.estimate, max_advantage, records, sum(sizes))
             verdict = replace(verdict, coverage=(OF_PASS,))
         withheld = Withheld.by({"": tails}, accepted=accept_exposure, odd=notes)
         notes += withheld.cautions(verdict.decision)
         if because := withheld.because(verdict.decision):
             outcome, reason = withheld.decide(verdict.decision), withheld.reason
-            verdict = plan.Verdict(max_advantage, outcome, reason, None, undecided_because=because)
+            verdict = Verdict(max_advantage, outcome, reason, None, undecided_because=because)
     ordered = np.sort(tables["unseen"])
     below = sum(float(np.searchsorted(ordered, tables["forgotten"], end).mean()) for end in ("left", "right"))
     cautions = tuple(dict.fromkeys((*notes, *tails.cautions, *residual.cautions)))
@@ -284,20 +294,20 @@ def _finite_scores(columns: Mapping[str, Column], what: str = "scores") -> dict[
     return tables
 
 
-def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int | None) -> plan.Verdict:
+def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int | None) -> Verdict:
     """The residual advantage against its limit; an open one says whether so few records can pass at all."""
-    verdict = plan.verdict(residual, most)
+    verdict = verdict_of(residual, most)
     total = residual.provenance.n_members + residual.provenance.n_nonmembers
     few = to_pass is None or total < to_pass
-    if verdict.decision is not plan.Decision.INCONCLUSIVE or residual.lower > 0.0 or not few:
+    if verdict.decision is not Decision.INCONCLUSIVE or residual.lower > 0.0 or not few:
         return verdict
     keep = "which so few records seldom keep even where nothing is left"
     if most < least:
         keep = f"and no records of these sizes keep less than {at_least(least)}"
     reason = (
         f"with {percent(residual.estimate.interval.confidence)} confidence {RESIDUAL} may be "
-        f"{plan.anything_between(residual.lower, residual.upper)}, your limit is {exactly(most)}, {keep}; "
-        f"{plan.what_settles(to_pass, total)}"
+        f"{anything_between(residual.lower, residual.upper)}, your limit is {exactly(most)}, {keep}; "
+        f"{what_settles(to_pass, total)}"
     )
     return replace(verdict, reason=reason, records_needed=to_pass)
 

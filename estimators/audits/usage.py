@@ -18,7 +18,7 @@ from estimators import errors
 from estimators.arrays import Floats
 from estimators.audits import one_score
 from estimators.audits.mixtures import Mixtures, Tests
-from estimators.decisions.plan import Decision, opening
+from estimators.decisions.verdict import Decision, opening
 from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.doubts import REPEATED, SAME, SHARED_BY, signs_of_two

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
 from estimators.decisions.compare import same_order
-from estimators.decisions.maxima import GateSample, JudgedLimit
-from estimators.decisions.plan import Because, Decision, decide, records_needed, unanswerable
+from estimators.decisions.gate_sample import GateSample, JudgedLimit
+from estimators.decisions.verdict import Because, Decision, decide, records_needed, unanswerable
 from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.best_set import joined_cells

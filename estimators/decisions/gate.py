@@ -15,9 +15,10 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.coverage import as_counted, covers
 from estimators.decisions.exposed_members import Withheld
+from estimators.decisions.gate_sample import GateSample, JudgedLimit, Limit
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
-from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk
-from estimators.decisions.plan import Because, Decision, opening, overall, what_settles
+from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk
+from estimators.decisions.verdict import Because, Decision, opening, overall, what_settles
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.python.dataclass import dataclass

@@ -15,8 +15,19 @@ from numpy.typing import ArrayLike
 
 from estimators import statement
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
-from estimators.decisions import plan
-from estimators.decisions.maxima import GateSample, JudgedGroup, JudgedLimit, between, short_label
+from estimators.decisions.gate_sample import GateSample, JudgedGroup, JudgedLimit, between, short_label
+from estimators.decisions.plan import records_without_leak
+from estimators.decisions.verdict import (
+    Decision,
+    Verdict,
+    anything_between,
+    beneath_baseline,
+    decide,
+    most_records,
+    of_learned_score,
+    overall,
+    records_needed,
+)
 from estimators.errors import OutOfRange, require_number
 from estimators.optimum.ends import is_vector
 from estimators.python.dataclass import dataclass
@@ -107,14 +118,14 @@ def _judge_group(group: GroupEnds, sample: GateSample, most: float, below: float
     if group.ends is None:
         least = _without_leak(sizes, sample, most) if min(sizes) < MIN_RECORDS else None
         reason = f"{name} cannot be judged: {_lacks(sizes)}; {_settles(least, total)}"
-        return JudgedGroup(group.label, total, None, plan.Decision.INCONCLUSIVE, reason, least, *sizes)
+        return JudgedGroup(group.label, total, None, Decision.INCONCLUSIVE, reason, least, *sizes)
     above = group.ends.at(sample.confidence)
     lower = group.ends.lower((1.0 - below) / 2.0)
     estimate = between(lower, above.value, above.upper, above.estimate.interval)
-    verdict = plan.decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
-    if verdict.decision is plan.Decision.INCONCLUSIVE:
-        records = None if above.class_rejected else plan.records_needed(estimate, most, total)
-        low, high = plan.anything_between(estimate.lower, estimate.upper), statement.exactly(most)
+    verdict = decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
+    if verdict.decision is Decision.INCONCLUSIVE:
+        records = None if above.class_rejected else records_needed(estimate, most, total)
+        low, high = anything_between(estimate.lower, estimate.upper), statement.exactly(most)
         sure = statement.percent(sample.confidence)
         reason = f"with {sure} confidence the advantage within {name} may be {low}, your limit is {high}"
         effect = 1.0 if above.clusters is None else above.clusters.design_effect
@@ -122,9 +133,9 @@ def _judge_group(group: GroupEnds, sample: GateSample, most: float, below: float
         if least is not None and total < least and lower <= above.baseline:
             records = least
             reason = f"{reason}, which so few records seldom keep even where nothing leaks"
-        verdict = plan.Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
+        verdict = Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
     if accepted is not None:
-        verdict = plan.of_learned_score(verdict, accepted)
+        verdict = of_learned_score(verdict, accepted)
     return JudgedGroup(group.label, total, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes)
 
 
@@ -146,7 +157,7 @@ def _without_leak(sizes: tuple[int, int], sample: GateSample, most: float, desig
     share = min(sizes) / sum(sizes)
     rounded = float(f"{share:.1g}")  # so that groups of about the same shares are one question
     members = rounded if sizes[0] == min(sizes) else 1.0 - rounded
-    records = plan.records_without_leak(most, sample.prior, members, sample.confidence)
+    records = records_without_leak(most, sample.prior, members, sample.confidence)
     return None if records is None else ceil(records * design_effect)
 
 
@@ -173,15 +184,15 @@ def _together(
     upper = max((each.upper for each in ends), default=1.0) if len(ends) == len(rows) else 1.0
     value = max((float(each.value or 0.0) for each in ends), default=floor)
     estimate = between(lower, value, upper, statement.Interval(lower, upper, sample.confidence, _guarantee(ends)))
-    outcome = plan.overall(each.decision for each in rows)
+    outcome = overall(each.decision for each in rows)
     deciding = [each for each in rows if each.decision is outcome]
     first = max(deciding, key=lambda each: _comes_first(each, outcome))
     reason, others = first.reason, len(deciding) - 1
-    if others and outcome is plan.Decision.PASS:
+    if others and outcome is Decision.PASS:
         reason = f"all {len(rows)} groups keep within the limit; of the one that comes nearest, {reason}"
     elif others:
         reason = f"{reason}; likewise {others:,} more {'group' if others == 1 else 'groups'}"
-    records = _records_in_all(deciding, sample.records) if outcome is plan.Decision.INCONCLUSIVE else None
+    records = _records_in_all(deciding, sample.records) if outcome is Decision.INCONCLUSIVE else None
     about = f"the largest advantage within {len(rows):,} {'group' if len(rows) == 1 else 'groups'}"
     summary = None
     if sample.every is not None:
@@ -190,19 +201,19 @@ def _together(
         "group_advantage",
         about,
         estimate,
-        plan.Verdict(most, outcome, reason, records, accepted),
-        (*plan.beneath_baseline(most, floor), *cautions),
+        Verdict(most, outcome, reason, records, accepted),
+        (*beneath_baseline(most, floor), *cautions),
         summary,
         tuple(rows),
     )
 
 
-def _comes_first(group: JudgedGroup, outcome: plan.Decision) -> tuple[float, ...]:
+def _comes_first(group: JudgedGroup, outcome: Decision) -> tuple[float, ...]:
     """Which of several groups is named: one that cannot be judged, or whose interval lies highest."""
     if group.estimate is None:
         return (2.0, -float(group.records), 0.0)
     ends = (group.estimate.lower, group.estimate.upper)
-    return (1.0, *(ends[::-1] if outcome is plan.Decision.PASS else ends))
+    return (1.0, *(ends[::-1] if outcome is Decision.PASS else ends))
 
 
 def _guarantee(ends: Sequence[statement.Estimate]) -> statement.Guarantee:
@@ -221,4 +232,4 @@ def _records_in_all(groups: Sequence[JudgedGroup], records: int) -> int | None:
     if any(need is None for need, _ in needs):
         return None
     total = max(ceil(need / own * records) for need, own in needs if need is not None)
-    return total if total <= plan.most_records(records) else None
+    return total if total <= most_records(records) else None

@@ -10,7 +10,7 @@ from estimators.clusters.dependent_rows import lone_caution, lone_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
 from estimators.decisions.exposed_members import Withheld
-from estimators.decisions.plan import Decision, Verdict, beneath_baseline, by_a_hair, verdict
+from estimators.decisions.verdict import Decision, Verdict, beneath_baseline, by_a_hair, verdict
 from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum

@@ -21,9 +21,11 @@ from estimators.clusters.design import Labels
 from estimators.decisions.compare import Comparison, RankedQuery, asked_once, compare
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
+from estimators.decisions.gate_sample import GateSample, JudgedLimit
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
-from estimators.decisions.plan import DRIFT, Because, Decision, opening, overall
+from estimators.decisions.maxima import MaxAdvantage
+from estimators.decisions.tpr_limit import MaxTpr
+from estimators.decisions.verdict import DRIFT, Because, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times

@@ -11,13 +11,7 @@ from estimators.adversary import lower_end
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
 from estimators.adversary.holdout import ORDERS, HeldOut
-from estimators.adversary.insample import (
-    MANY_CELLS,
-    FewChanges,
-    cells_or_changes_upper,
-    cells_upper,
-    second_moment,
-)
+from estimators.adversary.insample import MANY_CELLS, FewChanges, cells_or_changes_upper, cells_upper, second_moment
 from estimators.adversary.learned import MANY, LearnedScore, cells_of_learned, learn_score, learned_validation
 from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.paired import Rules

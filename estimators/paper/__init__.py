@@ -16,14 +16,7 @@ from estimators.paper.metric import (
     paper_metrics,
     record_metric,
 )
-from estimators.paper.risk import (
-    PaperRisk,
-    RecordRisk,
-    continuous_risk,
-    discrete_risk,
-    kernel_roughness,
-    record_risk,
-)
+from estimators.paper.risk import PaperRisk, RecordRisk, continuous_risk, discrete_risk, kernel_roughness, record_risk
 
 __all__ = [
     "EqualWidth",

@@ -28,7 +28,7 @@ from estimators.sample.counts import Counts
 #
 # The window between the i-th and the (i+k+1)-th nonmember in order holds k of them, and what share of nonmembers it
 # truly holds is the (k+1)-th smallest of n0 uniform numbers, as for a tail with k inside. So whatever is exact for a
-# tail is exact for it (``privacy.share_ratio``). Given the nonmembers the window is fixed, and its members are binomial.
+# tail is exact for it (``privacy.share_ratio``). Given the nonmembers the window is fixed, its members are binomial.
 # Windows of whole cells strictly between the cells of both nonmembers are no larger: ties and grouped scores only
 # take from them.
 

@@ -22,15 +22,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import (
-    IID,
-    Estimate,
-    Guarantee,
-    Interval,
-    percent,
-    percent_at_least,
-    percent_at_most,
-)
+from estimators.statement import IID, Estimate, Guarantee, Interval, percent, percent_at_least, percent_at_most
 
 SHARES = (0.01, 0.05, 0.1, 0.25)  # the shares of members that are looked at unasked
 RANKS = 8  # members at whom the lower end looks, each with its part of the error

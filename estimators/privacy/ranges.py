@@ -20,8 +20,6 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counts import Counts
 
-__all__ = ["Ranges", "labels_of", "largest_limit", "ranges_of", "tails_of", "windows_of"]
-
 End = Literal["high", "low", "window", "label", "cell"]
 
 Label = str | float | bool | None

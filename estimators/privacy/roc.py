@@ -25,17 +25,7 @@ from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.frequent import RARE
 from estimators.sample.scores import Scores
-from estimators.statement import (
-    CLUSTERED,
-    IID,
-    Caution,
-    Estimate,
-    Guarantee,
-    Interval,
-    at_least,
-    at_most,
-    percent,
-)
+from estimators.statement import CLUSTERED, IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
 
 __all__ = [
     "AreaUnderCurve",

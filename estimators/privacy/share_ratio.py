@@ -23,8 +23,6 @@ from estimators.arrays import Floats, dot
 from estimators.limits.root import brentq
 from estimators.python.caches import cache_of_records
 
-__all__ = ["ratio_limit"]
-
 NODES = 40
 """Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""
 

@@ -18,7 +18,7 @@ from math import isfinite
 from estimators.clusters.design import Labels
 from estimators.decisions.coverage import Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
-from estimators.decisions.plan import Decision, beneath_baseline
+from estimators.decisions.verdict import Decision, beneath_baseline
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_count, require_open_unit
 from estimators.optimum.ends import Ends
 from estimators.privacy.direction import Direction

@@ -16,24 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats, Integers, distinct, is_masked
-from estimators.errors import (
-    IncompatibleCells,
-    InputError,
-    InvalidCounts,
-    TooFewRecords,
-    TooManyCells,
-    require_count,
-)
+from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells, require_count
 from estimators.python.dataclass import dataclass, field
-from estimators.sample.cells import (
-    Categories,
-    Cells,
-    Intervals,
-    Lattice,
-    Values,
-    cells_from_dict,
-    places,
-)
+from estimators.sample.cells import Categories, Cells, Intervals, Lattice, Values, cells_from_dict, places
 from estimators.sample.doubts import of_cells, of_grid, of_sample, together
 from estimators.sample.frequent import Frequent
 from estimators.sample.grid import Grid, grid_of_all

@@ -14,14 +14,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import NONE, Frequent, crowded
 from estimators.sample.grid import GRID_CELLS, grid_ends, grid_keys, mend_underflow
-from estimators.sample.octaves import (
-    ANCHORS,
-    OctaveCounts,
-    is_near,
-    near_keys,
-    octave_cells,
-    octave_numbers,
-)
+from estimators.sample.octaves import ANCHORS, OctaveCounts, is_near, near_keys, octave_cells, octave_numbers
 from estimators.sample.parts import Part
 from estimators.sample.score_sample import NONE as NO_SCORES
 from estimators.sample.score_sample import ScoreSample

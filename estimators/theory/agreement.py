@@ -34,17 +34,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import (
-    Caution,
-    Estimate,
-    Guarantee,
-    Interval,
-    at_least,
-    at_most,
-    baseline,
-    exactly,
-    percent,
-)
+from estimators.statement import Caution, Estimate, Guarantee, Interval, at_least, at_most, baseline, exactly, percent
 from estimators.theory.bounds import advantage_of, normalised
 from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, grant_of
 from estimators.theory.dp.promise import Envelope

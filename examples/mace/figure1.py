@@ -14,28 +14,9 @@ from estimators.attack.rules import judge_records
 from estimators.audits.queries import encode_points, synthetic_scores
 from estimators.decisions.compare import differences
 from estimators.paper import EqualWidth, Kernel, record_risk
-from examples.mace.claims import (
-    BINS,
-    Claim,
-    Figure,
-    Row,
-    intervals,
-    intervals_of,
-    join,
-    markdown,
-    spread,
-    together,
-)
+from examples.mace.claims import BINS, Claim, Figure, Row, intervals, intervals_of, join, markdown, spread, together
 from examples.mace.run import run
-from examples.mace.study import (
-    Study,
-    balance,
-    of_closeness,
-    of_critic,
-    of_discriminator,
-    synthetic_records,
-    table_of,
-)
+from examples.mace.study import Study, balance, of_closeness, of_critic, of_discriminator, synthetic_records, table_of
 from examples.theory.table import table
 
 D = "D(z)"

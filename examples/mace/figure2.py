@@ -15,16 +15,7 @@ from estimators.decisions.compare import differences
 from examples.mace.claims import Claim, Figure, Row, join, markdown, together
 from examples.mace.network import Floats
 from examples.mace.run import run
-from examples.mace.study import (
-    Study,
-    distances,
-    of_closeness,
-    of_discriminator,
-    of_js,
-    of_priv,
-    scores_of,
-    table_of,
-)
+from examples.mace.study import Study, distances, of_closeness, of_discriminator, of_js, of_priv, scores_of, table_of
 
 MAXIMUM, VECTOR = "max D_i(z)", "(D_1(z), D_2(z))"
 D, NEAREST, HYBRID = "D(z)", "Eq. 2, nearest synthetic record", "Eq. 4, both"

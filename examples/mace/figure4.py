@@ -16,17 +16,7 @@ from numpy.typing import NDArray
 
 from estimators import Interval, Scores, advantage, by_group, individual_risk
 from estimators.paper import EqualWidth, record_risk
-from examples.mace.claims import (
-    BINS,
-    Claim,
-    Figure,
-    Row,
-    intervals,
-    markdown,
-    shuffle_labels,
-    spread,
-    together,
-)
+from examples.mace.claims import BINS, Claim, Figure, Row, intervals, markdown, shuffle_labels, spread, together
 from examples.mace.data import add_boxes
 from examples.mace.gan import js_gan
 from examples.mace.network import Floats

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from estimators.audits.model import ModelAudit as Findings
     from estimators.audits.model import Outputs, Shadows, Strength
-    from estimators.decisions.plan import Decision
     from estimators.decisions.riskiest import AuditVerdict
+    from estimators.decisions.verdict import Decision
     from macekit.schemas.statements import ProvenanceAnswer
 
 

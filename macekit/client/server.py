@@ -13,14 +13,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.error import URLError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import (
-    HTTPErrorProcessor,
-    HTTPHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    Request,
-    build_opener,
-)
+from urllib.request import HTTPErrorProcessor, HTTPHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 import numpy as np
 from numpy.typing import NDArray

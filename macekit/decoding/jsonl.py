@@ -26,13 +26,7 @@ from macekit.decoding.roles import C, Choose, Fields, Roles, Wide, roles
 from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.texts import Entry
 from macekit.decoding.typed import padding_note
-from macekit.decoding.unnamed_columns import (
-    first_labels,
-    first_lines,
-    first_text,
-    labels_of_list,
-    with_labels,
-)
+from macekit.decoding.unnamed_columns import first_labels, first_lines, first_text, labels_of_list, with_labels
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
 from macekit.problems import Problem, fault
 

@@ -10,16 +10,7 @@ from numpy.typing import NDArray
 
 from estimators import Counts, LearnedTarget
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, taught_of
-from estimators.adversary.pilot import (
-    IN_ENGINES,
-    LEAST_TAUGHT,
-    MOST_BYTES,
-    NEVER,
-    SIDES,
-    Pilot,
-    between_rows,
-    too_few,
-)
+from estimators.adversary.pilot import IN_ENGINES, LEAST_TAUGHT, MOST_BYTES, NEVER, SIDES, Pilot, between_rows, too_few
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Boxes
 from estimators.sample.parts import counts_of_groups, counts_of_parts

@@ -28,8 +28,8 @@ from estimators.adversary.learned import LearnedScore
 from estimators.arrays import is_masked
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.compare import Comparison, Difference
-from estimators.decisions.plan import Because, Decision, overall
 from estimators.decisions.riskiest import RiskiestLimit
+from estimators.decisions.verdict import Because, Decision, overall
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.privacy.band import RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from estimators.decisions.plan import Decision, opening, overall
+from estimators.decisions.verdict import Decision, opening, overall
 from estimators.statement import percent
 from macekit.schemas.statements import WarningAnswer
 

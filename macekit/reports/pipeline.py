@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from estimators.decisions.plan import Decision
+from estimators.decisions.verdict import Decision
 from estimators.python.dataclass import dataclass
 from estimators.statement import at_least, at_most, exactly
 from macekit.call import __version__

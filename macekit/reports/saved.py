@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from estimators.decisions.exposed_members import EXPOSED
-from estimators.decisions.plan import Decision, by_learned_score, decision, overall
+from estimators.decisions.verdict import Decision, by_learned_score, decision, overall
 from macekit.reports.files import is_of_files, together
 from macekit.schemas.by_operation import ANSWERS
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from estimators.decisions.plan import Because
+from estimators.decisions.verdict import Because
 from macekit.catalogue import OPERATIONS
 from macekit.declaration import DeclarationAnswer
 from macekit.schemas.records import about

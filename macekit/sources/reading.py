@@ -26,15 +26,7 @@ from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, plain
 from macekit.decoding.unnamed_columns import Look, looked_for
 from macekit.problems import Problem, fault
-from macekit.questions.counts.work import (
-    EXPANSION,
-    GROUPED,
-    LARGE,
-    counts_suffice,
-    start_of,
-    streams,
-    vectors_suffice,
-)
+from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, start_of, streams, vectors_suffice
 from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import LIMIT, Block, RemoteTable, Source, blamed
 from macekit.sources.counts_files import counts_together, hold_counts

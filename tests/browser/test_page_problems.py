@@ -13,20 +13,7 @@ from playwright.sync_api import Page, expect
 from app.openapi.examples import MEMBERS
 from tests.app.running import until
 from tests.browser.conftest import BELOW, Visit
-from tests.browser.home import (
-    CSV,
-    FILE,
-    compute,
-    give,
-    opened,
-    paste,
-    payload,
-    refuse,
-    said,
-    sentence,
-    shown,
-    table,
-)
+from tests.browser.home import CSV, FILE, compute, give, opened, paste, payload, refuse, said, sentence, shown, table
 
 KEY = "correct-horse-battery-staple"
 

@@ -31,7 +31,6 @@ from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
 from estimators.decisions.compare import Comparison
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
-from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import (
     AuditVerdict,
     RiskiestLimit,
@@ -44,6 +43,7 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
+from estimators.decisions.verdict import Decision, overall
 from estimators.errors import DimensionMismatch, InputError, UnknownName, require_count, require_open_unit
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.privacy.direction import Direction

@@ -26,7 +26,7 @@ from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, Mixe
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
-from estimators.decisions.plan import ELSEWHERE, PUBLISHED
+from estimators.decisions.verdict import ELSEWHERE, PUBLISHED
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.decisions.exposed_members import Withheld, doubts_of
-from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
+from estimators.decisions.verdict import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends

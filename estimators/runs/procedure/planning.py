@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from estimators.decisions import plan
+from estimators.decisions.plan import POWER, draw_counts, plan_cells, require_reachable, shift_for
+from estimators.decisions.verdict import Decision, decision
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import renamed
@@ -78,7 +79,7 @@ def plan_models(
         interval of its mean (accept_simulated) in four sets of models of five, if advantages are 0.2 on average
         with a standard deviation of 0.05, and each model has 1000 records
     """
-    plan.require_reachable(expected, prior)
+    require_reachable(expected, prior)
     most, spread = require_number("max_advantage", max_advantage), require_number("spread", spread)
     share = require_open_unit("member_share", member_share)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
@@ -129,12 +130,12 @@ def _fewest(world: _World, most: float, alpha: float, runs: int) -> int | None:
 
     def settles(models: int) -> bool:
         rng = np.random.default_rng(models)
-        quota = plan.POWER * runs
+        quota = POWER * runs
         successes = 0
         for run in range(runs):
             some = pool.some(rng.integers(0, pool.number, models))
             lower, upper = (max(end, floor) for end in some.mean(alpha))
-            successes += plan.decision(lower, upper, most) is not plan.Decision.INCONCLUSIVE
+            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
             if successes >= quota or successes + runs - run - 1 < quota:
                 break
         return successes >= quota
@@ -180,7 +181,7 @@ def _pool(world: _World) -> Trainings:
     size = max(FINEST, resolution(world.records))
     models = []
     for at, leak in enumerate(_leaks(world)):
-        shift = plan.shift_for(float(leak), world.prior)
-        counts = plan.draw_counts(shift, members, nonmembers, plan.plan_cells(shift, world.share, size), rng)
+        shift = shift_for(float(leak), world.prior)
+        counts = draw_counts(shift, members, nonmembers, plan_cells(shift, world.share, size), rng)
         models.append(evidence_in(counts, world.prior, at))
     return Trainings.of(models)

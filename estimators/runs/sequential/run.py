@@ -24,7 +24,7 @@ from estimators.adversary.many_changes import Around, gain_by_changes, widths_fo
 from estimators.arrays import Integers
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
-from estimators.decisions.plan import Because, Decision, decision, opening
+from estimators.decisions.verdict import Because, Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
 from estimators.python.dataclass import dataclass, replace

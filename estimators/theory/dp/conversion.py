@@ -14,15 +14,7 @@ from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import SLACK, advantage_of
 from estimators.theory.dp.ceilings import gdp_from_epsilon, tpr_ceiling, tpr_floor
-from estimators.theory.dp.promise import (
-    LARGEST,
-    Adjacency,
-    ApproximateDp,
-    GaussianDp,
-    Inclusion,
-    Promise,
-    grant_of,
-)
+from estimators.theory.dp.promise import LARGEST, Adjacency, ApproximateDp, GaussianDp, Inclusion, Promise, grant_of
 from estimators.theory.dp.statement import RANDOM, REPLACEMENT
 from estimators.theory.shifts import last
 

@@ -18,13 +18,7 @@ section 15.
 
 from estimators.theory.one_run.guesses import Draw
 from estimators.theory.one_run.several import epsilon_over_runs, several_runs
-from estimators.theory.one_run.statement import (
-    EpsilonInOneRun,
-    GaussianInOneRun,
-    OneRun,
-    PromiseInOneRun,
-    one_run,
-)
+from estimators.theory.one_run.statement import EpsilonInOneRun, GaussianInOneRun, OneRun, PromiseInOneRun, one_run
 
 __all__ = [
     "Draw",

@@ -12,23 +12,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
-from estimators.theory.mip.scales import (
-    corollary_10_scale,
-    gaussian_linear_scale,
-    linear_scale,
-    moment_scale,
-)
+from estimators.theory.mip.scales import corollary_10_scale, gaussian_linear_scale, linear_scale, moment_scale
 from estimators.theory.shifts import gaussian_sigma
-from examples.theory.mip.generator import (
-    RATE,
-    STEPS,
-    Floats,
-    dp_trained,
-    gradient_norms,
-    half,
-    records,
-    trained,
-)
+from examples.theory.mip.generator import RATE, STEPS, Floats, dp_trained, gradient_norms, half, records, trained
 
 DELTA = 1e-5
 SPLITS = 128

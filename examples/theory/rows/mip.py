@@ -11,13 +11,7 @@ from scipy.optimize import brentq
 
 from estimators.theory.mip.finite import finite_eta
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
-from estimators.theory.mip.scales import (
-    corollary_10_scale,
-    linear_scale,
-    moment_eta,
-    moment_scale,
-    theorem_9_scale,
-)
+from estimators.theory.mip.scales import corollary_10_scale, linear_scale, moment_eta, moment_scale, theorem_9_scale
 from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import attacks, mixtures, radial

@@ -1,14 +1,6 @@
 """``/v1/attack``: one attack's own advantage, beside the optimum of the same records."""
 
-from estimators import (
-    AttackAdvantage,
-    Counts,
-    GuessRule,
-    QuantileRule,
-    ThresholdRule,
-    TopRule,
-    attack_advantage,
-)
+from estimators import AttackAdvantage, Counts, GuessRule, QuantileRule, ThresholdRule, TopRule, attack_advantage
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

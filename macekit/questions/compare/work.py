@@ -8,8 +8,8 @@ from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
 from estimators.decisions.exposed_members import doubts_of, exposures_of
 from estimators.decisions.maxima import MaxAdvantage
-from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
+from estimators.decisions.verdict import Decision, beneath_baseline
 from estimators.optimum.ends import is_vector
 from estimators.privacy.direction import Direction
 from estimators.sample.scores import labels_of

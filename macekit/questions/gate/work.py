@@ -6,10 +6,12 @@ from typing import cast
 from numpy.typing import ArrayLike
 
 from estimators import CellsTarget, Counts, Estimate, LearnedTarget, Scores
-from estimators.decisions import maxima
 from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.gate_sample import JudgedGroup, JudgedLimit, Limit
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.plan import overall
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.tpr_limit import MaxTpr
+from estimators.decisions.verdict import overall
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.learned import LearnedCounts
@@ -56,7 +58,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
     }
 
 
-def _limit(limit: maxima.JudgedLimit) -> LimitAnswer:
+def _limit(limit: JudgedLimit) -> LimitAnswer:
     measure, verdict = limit.estimate, limit.verdict
     return {
         "name": limit.name,
@@ -87,8 +89,8 @@ def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
 
 def _group(
     label: object,
-    risk: maxima.JudgedGroup | None,
-    own: maxima.JudgedGroup | None,
+    risk: JudgedGroup | None,
+    own: JudgedGroup | None,
     beside: GroupAdvantage | None,
 ) -> GroupOfGateAnswer:
     both = [each for each in (own, risk) if each is not None]
@@ -209,26 +211,26 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
 
 
-def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None) -> list[maxima.Limit]:
+def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
     estimator_target = target(q.estimator, q.changes)
     bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
-    limits: list[maxima.Limit] = []
+    limits: list[Limit] = []
     if q.max_advantage is not None:
-        limits.append(maxima.MaxAdvantage(q.max_advantage, estimator_target))
+        limits.append(MaxAdvantage(q.max_advantage, estimator_target))
     if q.max_tpr is not None and q.at_fpr is not None:
-        limits.append(maxima.MaxTpr(q.max_tpr, q.at_fpr))
+        limits.append(MaxTpr(q.max_tpr, q.at_fpr))
     if q.max_epsilon is not None:
-        limits.append(maxima.MaxEpsilon(q.max_epsilon, q.delta, bins))
+        limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
     if q.metric is not None and q.max is not None:
-        limits.append(maxima.MaxMetric(q.max, metric(q.metric, q.prior), bins))
+        limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_advantage is not None:
         labels = samples.groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
         limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
     if q.max_group_risk is not None:
         whole = None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)
         limits.append(
-            maxima.MaxGroupRisk(
+            MaxGroupRisk(
                 q.max_group_risk,
                 table or cast("ArrayLike", body.groups),
                 whole,

@@ -18,8 +18,9 @@ from estimators import (
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS
 from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.gate_sample import Limit
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.maxima import Limit, MaxAdvantage
+from estimators.decisions.maxima import MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.privacy.band import roc_band

@@ -11,7 +11,7 @@ from dataclasses import replace
 from estimators import Counts, Scores
 from estimators.clusters.dependent_rows import DEPENDENT
 from estimators.decisions.exposed_members import doubts_of
-from estimators.decisions.plan import Decision, beneath_baseline, unanswerable
+from estimators.decisions.verdict import Decision, beneath_baseline, unanswerable
 from estimators.runs.procedure import plan_models
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.run import PLANNED

@@ -4,18 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from estimators.python.dataclass import dataclass
-from macekit.reports.charts.frame import (
-    Spec,
-    amount,
-    baseline,
-    chart,
-    layer,
-    named,
-    padded,
-    rows,
-    scaled,
-    threshold,
-)
+from macekit.reports.charts.frame import Spec, amount, baseline, chart, layer, named, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS

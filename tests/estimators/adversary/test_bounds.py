@@ -10,13 +10,7 @@ from estimators.adversary import insample
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Threshold, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
-from estimators.adversary.insample import (
-    SLACK,
-    FewChanges,
-    cells_or_changes_upper,
-    cells_upper,
-    changes_upper,
-)
+from estimators.adversary.insample import SLACK, FewChanges, cells_or_changes_upper, cells_upper, changes_upper
 from estimators.limits import two_rates
 from estimators.limits.binomial import pools
 from estimators.limits.two_rates import weighted_accuracy_upper

@@ -6,16 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from estimators import (
-    Counts,
-    Scores,
-    advantage,
-    compare,
-    compare_releases,
-    errors,
-    paired_difference,
-    release_queries,
-)
+from estimators import Counts, Scores, advantage, compare, compare_releases, errors, paired_difference, release_queries
 from estimators.audits.queries import encode, synthetic_scores
 from tests.cases import each_case
 from tests.estimators.audits.test_synthetic import drawn as tables

@@ -31,14 +31,7 @@ from estimators.clusters.blocks import guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
 from estimators.clusters.effective import accuracies, lower_by_variance
 from estimators.clusters.one_sided_clusters import least_error
-from estimators.errors import (
-    DimensionMismatch,
-    IncompatibleCells,
-    InputError,
-    MixedTypes,
-    OptionError,
-    TooFewRecords,
-)
+from estimators.errors import DimensionMismatch, IncompatibleCells, InputError, MixedTypes, OptionError, TooFewRecords
 from estimators.limits.binomial import lower_limit
 from estimators.privacy.roc import auc, clustered_auc
 from estimators.sample.counting import finest

@@ -21,7 +21,8 @@ from estimators import (
 from estimators.clusters.design import Clusters
 from estimators.clusters.ends import RuleEnds
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.sample.counting import finest
 from tests.oracles import most_misses
 

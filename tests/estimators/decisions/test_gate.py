@@ -10,7 +10,9 @@ from estimators import Counts, Decision, Scores, advantage, individual_risk, pre
 from estimators.adversary.learned import quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.decisions.gate_sample import Limit
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import InputError, OptionError, OutOfRange
 from estimators.privacy.closeness import epsilon_lower
 from estimators.sample.counting import finest

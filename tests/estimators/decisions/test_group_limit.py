@@ -9,8 +9,10 @@ from estimators import CellsTarget, Counts, LearnedTarget, Scores, ThresholdTarg
 from estimators.adversary.learned import quadratic
 from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk, MaxTpr
-from estimators.decisions.plan import Decision, records_without_leak
+from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk
+from estimators.decisions.plan import records_without_leak
+from estimators.decisions.tpr_limit import MaxTpr
+from estimators.decisions.verdict import Decision
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_grid, finest

@@ -6,8 +6,8 @@ import pytest
 from estimators import AssessOptions, Scores, advantage, assess
 from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.maxima import MaxAdvantage
-from estimators.decisions.plan import Decision, by_a_hair, decision
 from estimators.decisions.riskiest import judge_queries
+from estimators.decisions.verdict import Decision, by_a_hair, decision
 from tests.cases import each_case
 from tests.oracles import gaussian_shift
 

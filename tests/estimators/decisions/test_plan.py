@@ -6,16 +6,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from estimators import Scores, advantage
-from estimators.decisions.plan import (
-    Decision,
-    decide,
-    decision,
-    overall,
-    plan_verdict,
-    plan_width,
-    records_needed,
-    verdict,
-)
+from estimators.decisions.plan import plan_verdict, plan_width
+from estimators.decisions.verdict import Decision, decide, decision, overall, records_needed, verdict
 from estimators.errors import OutOfRange
 from estimators.statement import Estimate, Guarantee, Interval, roughly
 from tests.cases import each_case

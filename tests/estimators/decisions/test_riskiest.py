@@ -6,8 +6,7 @@ import pytest
 from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
 from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import OF_RANGES, MaxAdvantage, MaxTpr
-from estimators.decisions.plan import decision
+from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.riskiest import (
     OR_DRIFT,
     compare_queries,
@@ -18,6 +17,8 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
+from estimators.decisions.tpr_limit import OF_RANGES, MaxTpr
+from estimators.decisions.verdict import decision
 from estimators.errors import OptionError, OutOfRange
 from estimators.privacy.best_set import tpr_at_least, tpr_at_most
 from estimators.privacy.roc import operating_point

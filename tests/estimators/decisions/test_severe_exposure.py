@@ -5,21 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import (
-    AssessOptions,
-    Counts,
-    Decision,
-    Scores,
-    advantage_series,
-    assess,
-    compare_releases,
-    exposure,
-)
+from estimators import AssessOptions, Counts, Decision, Scores, advantage_series, assess, compare_releases, exposure
 from estimators.audits.model import audit_model
 from estimators.decisions.exposed_members import EXPOSED, MaxExposed, Withheld, exposures_of
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxMetric, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxMetric
 from estimators.decisions.riskiest import judge_queries, limits_of, verdict_of
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.metric.presets import preset
 from estimators.privacy.direction import Direction
 from estimators.runs.sequential import sequential_run

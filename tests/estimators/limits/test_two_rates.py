@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
 from estimators.limits import two_rates
-from estimators.limits.two_rates import (
-    CLOSE,
-    Design,
-    TwoRates,
-    weighted_accuracy_lower,
-    weighted_accuracy_upper,
-)
+from estimators.limits.two_rates import CLOSE, Design, TwoRates, weighted_accuracy_lower, weighted_accuracy_upper
 from tests.cases import each_case
 
 Floats = NDArray[np.float64]

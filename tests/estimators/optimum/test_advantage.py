@@ -16,16 +16,7 @@ from estimators.sample.cells import Values
 from estimators.sample.counting import by_category, by_grid, by_rank, finest
 from estimators.statement import at_least, at_most, both_ends
 from tests.cases import each_case
-from tests.oracles import (
-    categories,
-    cauchy_shift,
-    gaussian_shift,
-    identical,
-    most_misses,
-    scale,
-    vector_shift,
-    xor,
-)
+from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, most_misses, scale, vector_shift, xor
 
 SHIFTED = Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(1), 1000, 1000))
 LABELS = Counts.of([40, 10], [10, 40])

@@ -8,15 +8,7 @@ from estimators import PRESETS, Counts, Scores, preset
 from estimators.density.bandwidth import Fixed
 from estimators.errors import InputError, TooFewRecords
 from estimators.metric.definition import Cut
-from estimators.paper import (
-    EqualWidth,
-    Kernel,
-    algorithm_2,
-    algorithm_3,
-    paper_metric,
-    record_metric,
-    record_risk,
-)
+from estimators.paper import EqualWidth, Kernel, algorithm_2, algorithm_3, paper_metric, record_metric, record_risk
 from estimators.paper.metric import HALVES, THIRDS
 from estimators.sample.counting import by_category, by_lattice, resolution
 

@@ -8,14 +8,7 @@ from scipy.special import betaincc, expit
 from scipy.stats import hypergeom
 
 from estimators.errors import OutOfRange, UnknownName
-from estimators.privacy.exposure import (
-    CLEAR,
-    OF_MEMBERS,
-    OF_NONMEMBERS,
-    SEVERE,
-    SEVERE_SHARE,
-    exposure,
-)
+from estimators.privacy.exposure import CLEAR, OF_MEMBERS, OF_NONMEMBERS, SEVERE, SEVERE_SHARE, exposure
 from estimators.privacy.ranges import Ranges, _hopeful
 from estimators.privacy.share_ratio import ratio_limit
 from estimators.sample.cells import Categories, Values

@@ -9,16 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from estimators import (
-    Counts,
-    LearnedTarget,
-    Scores,
-    advantage,
-    assess,
-    compare,
-    individual_risk,
-    metric_optimum,
-)
+from estimators import Counts, LearnedTarget, Scores, advantage, assess, compare, individual_risk, metric_optimum
 from estimators.adversary.learned import logistic
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxEpsilon

@@ -5,7 +5,8 @@ import pytest
 
 from estimators import Decision, LearnedTarget, MaceError, advantage, assess, verdict
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import MaxAdvantage, MaxMetric, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage, MaxMetric
+from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.metric.presets import preset
 from estimators.sample.cells import Grid

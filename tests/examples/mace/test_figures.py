@@ -20,17 +20,7 @@ from estimators.theory.dp.ceilings import advantage_ceiling, gdp_ceiling
 from examples.mace import data as examples_data
 from examples.mace import drawing, figure1, figure2, figure3, figure4, figure5, figure7, figure8
 from examples.mace.__main__ import FIGURES, PAGES
-from examples.mace.claims import (
-    BINS,
-    HEAD,
-    Claim,
-    Figure,
-    Row,
-    limit_less,
-    markdown,
-    shuffle_labels,
-    together,
-)
+from examples.mace.claims import BINS, HEAD, Claim, Figure, Row, limit_less, markdown, shuffle_labels, together
 from examples.mace.data import Data, add_boxes, breast_cancer, images, split
 from examples.mace.gan import noise_multiplier
 from examples.mace.run import arguments, run, study_of

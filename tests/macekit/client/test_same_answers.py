@@ -18,16 +18,7 @@ from estimators import Counts, Scores
 from macekit.client.columns import column
 from tests.app.running import Running
 from tests.cases import each_case
-from tests.macekit.client.worlds import (
-    CONTAINERS,
-    FRAMES,
-    Tensor,
-    as_lists,
-    by_hand,
-    by_side,
-    shuffled,
-    world,
-)
+from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, as_lists, by_hand, by_side, shuffled, world
 from tests.macekit.decoding.support import read
 
 ASKED: dict[str, Any] = {

@@ -20,16 +20,7 @@ from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import blocks
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import (
-    FORMATS,
-    arrow_bytes,
-    call,
-    counted,
-    npy_bytes,
-    packed,
-    piped,
-    table_bytes,
-)
+from tests.macekit.decoding.support import FORMATS, arrow_bytes, call, counted, npy_bytes, packed, piped, table_bytes
 
 N = 140_000
 """More than a block holds."""

@@ -17,16 +17,7 @@ from macekit.decoding import blocks
 from macekit.decoding.csv_quotes import Quotes
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import (
-    REFUSALS,
-    arrow_bytes,
-    call,
-    counted,
-    npy_bytes,
-    parquet_bytes,
-    read,
-    refusal,
-)
+from tests.macekit.decoding.support import REFUSALS, arrow_bytes, call, counted, npy_bytes, parquet_bytes, read, refusal
 
 MEMBER = np.arange(400) % 2 == 0
 

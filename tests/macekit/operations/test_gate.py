@@ -12,7 +12,8 @@ from app.openapi.files import csv_text
 from estimators import Scores, preset
 from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.tpr_limit import MaxTpr
 from macekit.call import CSV
 from macekit.questions.gate import GateQuestion
 from macekit.reports.saved import validate_answer

@@ -12,8 +12,8 @@ from app.cli.parsing import UNDECIDED, status_of
 from estimators import Scores
 from estimators.audits.split import check_split, control
 from estimators.decisions.maxima import MaxAdvantage
-from estimators.decisions.plan import Decision
 from estimators.decisions.riskiest import judge_queries, verdict_of
+from estimators.decisions.verdict import Decision
 from estimators.statement import Caution
 from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from estimators import Counts, advantage, verdict
-from estimators.decisions.plan import Decision
+from estimators.decisions.verdict import Decision
 from estimators.statement import percent_at_least, percent_at_most, roughly
 from macekit.call import MARKDOWN
 from macekit.reports.text import text

@@ -1,7 +1,7 @@
 """``/v1/compare-releases``: which of several releases of one training set gives away least."""
 
 from estimators.audits.releases import compare_releases
-from estimators.decisions.plan import overall
+from estimators.decisions.verdict import overall
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

@@ -1,6 +1,6 @@
 """``/v1/frontier``: the most useful of several candidates that is shown to keep a limit."""
 
-from estimators.decisions.plan import Decision
+from estimators.decisions.verdict import Decision
 from estimators.runs.frontier import frontier
 from estimators.statement import baseline
 from macekit.call import Call, Reply

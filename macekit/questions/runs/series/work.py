@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from estimators import Counts, Scores
-from estimators.decisions.plan import Because, overall
+from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.scores import MIN_RECORDS

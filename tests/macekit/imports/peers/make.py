@@ -139,9 +139,7 @@ def art() -> None:
 
 def tf_privacy() -> None:
     """Results as they are saved, a pickle; the scores of one of them as arrays, and what the attack was given."""
-    from tensorflow_privacy.privacy.privacy_tests.membership_inference_attack import (
-        membership_inference_attack,
-    )
+    from tensorflow_privacy.privacy.privacy_tests.membership_inference_attack import membership_inference_attack
     from tensorflow_privacy.privacy.privacy_tests.membership_inference_attack.data_structures import (
         AttackInputData,
         AttackResults,
