@@ -248,7 +248,7 @@ def _of_sides(wrong: Floats, members: Floats, nonmembers: Floats) -> Shares:
 
 def diagonals(clusters: Clusters, seed: int) -> Draws:
     """Draws of rows: the labels of both columns are dealt into as many groups, and only rows of equal groups stay."""
-    rng = np.random.default_rng(seed)
+    rng = clusters.random(seed)
     groups = min(clusters.numbers)
     draws: list[tuple[Clusters, Integers]] = []
     while len(draws) < DRAWS:

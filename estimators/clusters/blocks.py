@@ -78,7 +78,7 @@ def guess_unseen(
     shuffles: int,
 ) -> Guesses:
     """Guesses of the leading rules on so many cells, and of those that cut the score anywhere."""
-    rng = np.random.default_rng(seed)
+    rng = clusters.random(seed)
     least = min(clusters.of_sides) * worth / clusters.rows
     fractions = holdout.block_fractions(max(1, int(least)), max(1, int(least)))
     dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
@@ -91,7 +91,7 @@ def guess_many_changes(
     clusters: Clusters, weights: Floats, at: Integers, aspects: Sequence[Aspect], seed: int, shuffles: int
 ) -> Guesses:
     """Guesses of the leading rules at many scales; the first block that they are judged on only chooses one."""
-    rng, fractions = np.random.default_rng(seed), np.array(PARTS)
+    rng, fractions = clusters.random(seed), np.array(PARTS)
     dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
     readers = [Reader(each.cell, each.size, each.families) for each in aspects]
     guesses = _follow_leaders(clusters, weights, at, dealt, readers)
