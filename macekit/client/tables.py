@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from macekit.client.columns import arrow_of, column, columns_of, is_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from estimators import Caution
     from macekit.decoding.body import Column, DecodedBody
     from macekit.decoding.table import Values
 
@@ -46,12 +47,26 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
         return result
     others = unnamed_of(names, layout, call)
     columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
-    cautions = unnamed_columns.cautions(columns_there, result)
-    alike = [
-        name for name in columns_there if cautions and unnamed_columns.cautions({name: columns_there[name]}, result)
-    ]
-    labels = {name: np.unique(columns_there[name], return_inverse=True)[1].reshape(-1) for name in alike}
-    return replace(result, cautions=cautions, unnamed=labels)
+    return replace(result, cautions=unnamed_columns.cautions(columns_there, result))
+
+
+def cautions_of_frames(frames: Sequence[object], score: str, body: DecodedBody) -> tuple[Caution, ...]:
+    """What is odd about a frame for each side, in columns that both have and nobody named."""
+    from macekit.call import Call
+    from macekit.decoding import unnamed_columns
+    from macekit.decoding.roles import OneSide
+    from macekit.decoding.roles import unnamed_columns as unnamed_of
+
+    if body.units is not None or body.models is not None or body.clusters:
+        return ()
+    sides = []
+    for frame in frames:
+        names, of = columns_of(frame)
+        others = unnamed_of(names, OneSide((names.index(score),)), Call("advantage"))
+        columns = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
+        labels = {name: unnamed_columns.labels_of_array(each) for name, each in columns.items()}
+        sides.append({name: each for name, each in labels.items() if each is not None})
+    return unnamed_columns.cautions_of_sides(body.samples[""], *sides)
 
 
 def _looked_at(values: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ What is read in blocks brings the labels of its first rows with them, and a ``Lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +119,14 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
     return Scores.of(sides[0], sides[1], "continuous")
 
 
+def each_once(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """What is said of parts of the same records, once where it differs in numbers in parentheses alone."""
+    first: dict[tuple[str, str], Caution] = {}
+    for each in cautions:
+        first.setdefault((each.code, each.message.partition(" (")[0]), each)
+    return tuple(first.values())
+
+
 class Look:
     """The first rows of what is read in blocks: who is a member, the scores, and labels of columns that nobody named.
 
@@ -167,11 +175,7 @@ class Look:
 
     def added_to(self, body_read: DecodedBody) -> DecodedBody:
         """The body that was read of all rows, with the first caution that any of the scores raises."""
-        noticed = self.cautions()
-        if not noticed:
-            return body_read
-        labels = {name: np.concatenate(codes) for name, codes in (self._codes or {}).items()}
-        return replace(body_read, cautions=(*noticed, *body_read.cautions), unnamed=labels)
+        return replace(body_read, cautions=(*self.cautions(), *body_read.cautions))
 
     def cautions(self) -> tuple[Caution, ...]:
         """The first caution that any of the scores raises, of these rows."""
@@ -315,6 +319,8 @@ def labels_of(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> dict[st
 
 def labels_of_array(values: NDArray[Any]) -> Labels | None:
     """The same of an array; None if it holds other values."""
+    if values.dtype.kind == "O":
+        return labels_of_list(values.tolist())
     if values.ndim != 1 or values.dtype.kind not in "biuU":
         return None
     distinct = Labels.of(values)
