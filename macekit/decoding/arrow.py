@@ -13,8 +13,19 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, UnnamedColumns, Wide, roles
+from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
+from macekit.decoding.roles import (
+    NOTHING,
+    C,
+    Choose,
+    Fields,
+    Layout,
+    Roles,
+    UnnamedColumns,
+    Wide,
+    roles,
+    with_constants,
+)
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
@@ -153,14 +164,6 @@ def unnamed_labels(
         return labels | labels_of(columns, own)
     except (Problem, MaceError):
         return {}
-
-
-def with_constants(names: Sequence[str], constants: Mapping[str, str]) -> list[str]:
-    """The names of all columns, those that a file has itself first."""
-    twice = next((name for name in constants if name in names), None)
-    if twice is not None:
-        raise Problem("bad-records", "a folder is called like a column of the files in it; rename one")
-    return [*names, *constants]
 
 
 def table_of(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from estimators import MaceError
 from macekit.call import Body, Call
-from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels, with_constants
+from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import Column, LabelColumns, Readable, Tables
-from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles
+from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles, with_constants
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.decoding.unnamed_columns import candidates, with_labels
 from macekit.problems import Problem
@@ -63,7 +63,7 @@ class Parquet(Typed):
             batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
         others = candidates(names, layout, call)
         labels = None if others is None else _first_labels(file, others, names, constants)
-        yield from with_labels(_tables(batches, file, layout, names, constants), labels)
+        yield from with_labels(_tables(batches, file, layout, names, constants), labels, call)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the footer."""

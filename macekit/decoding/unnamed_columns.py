@@ -25,6 +25,7 @@ from macekit.decoding.columns import Labels, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import (
     MEMBER_NAMES,
+    NOTHING,
     Choose,
     OneSide,
     Roles,
@@ -32,6 +33,7 @@ from macekit.decoding.roles import (
     UnnamedColumns,
     choice,
     unnamed_columns,
+    with_constants,
 )
 from macekit.decoding.table import Table, membership, stacked
 from macekit.decoding.typed import inner_type, labels, values_of
@@ -222,11 +224,16 @@ def looked_for(call: Call) -> Call:
 
 
 def first_labels(
-    read: ReadLabels, call: Call, body: memoryview, rows: int = 0, of: ChooseLayout = choice
+    read: ReadLabels,
+    call: Call,
+    body: memoryview,
+    rows: int = 0,
+    of: ChooseLayout = choice,
+    constants: Mapping[str, str] = NOTHING,
 ) -> Mapping[str, Labels]:
     """The labels of the first of so many rows; none where they cannot be read. ``of`` says what other columns are."""
     try:
-        return read(call, body, chosen_for(call, of), rows)
+        return read(call, body, chosen_for(call, lambda names, call: of(with_constants(names, constants), call)), rows)
     except (Problem, MaceError):
         return {}
 
@@ -237,16 +244,25 @@ def candidates(names: Sequence[str], layout: Roles, call: Call) -> UnnamedColumn
 
 
 def with_labels(
-    tables: Iterator[tuple[Table, Roles]], labels: Mapping[str, Labels] | None
+    tables: Iterator[tuple[Table, Roles]],
+    labels: Mapping[str, Labels] | None,
+    call: Call,
+    constants: Mapping[str, str] = NOTHING,
 ) -> Iterator[tuple[Table, Roles]]:
-    """The same blocks, each with the labels of its rows, as far as those of the first rows of all go."""
+    """The same blocks, each with the labels of its rows, as far as those of the first rows of all go.
+
+    ``constants`` are columns that have one label throughout.
+    """
     rows = min(map(len, (labels or {}).values()), default=0)
     for table, layout in tables:
         if labels is None or table.start >= max(1, rows):
             yield table, layout
             continue
         here = {name: Labels(each.codes[table.start : rows], each.texts) for name, each in labels.items()}
-        yield replace(table, unnamed=here), layout
+        others = candidates(table.names, layout, call)
+        one = np.zeros(len(table.columns[layout.member]), dtype=np.intp)
+        whose = {name: Labels(one, [constants[name]]) for name in (others.names if others else ()) if name in constants}
+        yield replace(table, unnamed=here | whose), layout
 
 
 def cautions_of_sides(

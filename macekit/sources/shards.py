@@ -18,7 +18,6 @@ from urllib.parse import unquote
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import READ, Body, Call
 from macekit.decoding import reader_of
-from macekit.decoding.format import NOTHING
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
@@ -61,7 +60,7 @@ class Shard:
                 blocks = reader_of(about).tables(about, file, self.keys)
             else:
                 buffered = pa.BufferedInputStream(file, READ)
-                blocks = reader_of(about).tables(about, Body(None, cast("BinaryIO", buffered)), NOTHING)
+                blocks = reader_of(about).tables(about, Body(None, cast("BinaryIO", buffered)), self.keys)
             for table, roles in blocks:
                 yield Block(self.name, table, roles)
 
