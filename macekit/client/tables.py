@@ -29,9 +29,10 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
     from macekit.decoding import unnamed_columns
-    from macekit.decoding.roles import Wide, choice
+    from macekit.decoding.roles import Roles, Wide, choice
     from macekit.decoding.roles import unnamed_columns as unnamed_of
     from macekit.decoding.table import Table, from_table
+    from macekit.sources.blocks import blamed
 
     names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
@@ -39,7 +40,11 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     fields = {at: of(at) for at in layout.positions}
     if isinstance(layout, Wide):
         fields = _without_padding(fields)
-    columns = {at: _values(each, layout.what[at]) for at, each in fields.items()}
+    several = layout.scores if isinstance(layout, Roles) and len(layout.scores) > 1 else ()
+    columns = {}
+    for at, each in fields.items():
+        with blamed(names[at] if at in several else ""):
+            columns[at] = _values(each, layout.what[at])
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
     result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
@@ -200,7 +205,7 @@ def _values(values: object, what: str) -> Values:
     if not numpy_backed and (arrow := arrow_of(values)) is not None:
         return values_of(arrow, what, 0)
     array = column(values, what)
-    if isinstance(array, np.ndarray) and array.dtype.kind not in "OU":
+    if isinstance(array, np.ndarray) and array.dtype.kind != "U":  # integers of more than 64 bits are objects
         return array
     if isinstance(array, list) and isinstance(array[0], bool):
         return np.asarray(array)
