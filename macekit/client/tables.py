@@ -51,8 +51,11 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     if not unnamed_columns.wanted(result):
         return result
     others = unnamed_of(names, layout, call)
-    columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
-    return replace(result, cautions=unnamed_columns.cautions(columns_there, result))
+    rows = np.arange(0 if result.rows is None else len(result.rows))
+    spans = unnamed_columns.spans(len(rows))
+    columns_there = {name: _looked_at(of(at), spans) for at, name in zip(others.places, others.names, strict=True)}
+    places = np.concatenate([rows[each] for each in spans])
+    return replace(result, cautions=unnamed_columns.cautions(columns_there, result, places))
 
 
 def cautions_of_frames(frames: Sequence[object], score: str, body: DecodedBody) -> tuple[Caution, ...]:
@@ -68,18 +71,17 @@ def cautions_of_frames(frames: Sequence[object], score: str, body: DecodedBody) 
     for frame in frames:
         names, of = columns_of(frame)
         others = unnamed_of(names, OneSide((names.index(score),)), Call("advantage"))
-        columns = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
+        first = [slice(0, unnamed_columns.ROWS)]
+        columns = {name: _looked_at(of(at), first) for at, name in zip(others.places, others.names, strict=True)}
         labels = {name: unnamed_columns.labels_of_array(each) for name, each in columns.items()}
         sides.append({name: each for name, each in labels.items() if each is not None})
     return unnamed_columns.cautions_of_sides(body.samples[""], *sides)
 
 
-def _looked_at(values: Any) -> NDArray[Any]:
-    """The first values of a column that nobody named; none where they are no array."""
-    from macekit.decoding.unnamed_columns import ROWS
-
+def _looked_at(values: Any, spans: Sequence[slice]) -> NDArray[Any]:
+    """Some values of a column that nobody named; none where they are no array."""
     try:
-        array = np.asarray(getattr(values, "iloc", values)[:ROWS])
+        array = np.concatenate([np.asarray(getattr(values, "iloc", values)[each]) for each in spans])
     except (TypeError, ValueError):
         return np.zeros(0)
     return array if array.ndim == 1 else np.zeros(0)

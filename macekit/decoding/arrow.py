@@ -29,7 +29,7 @@ from macekit.decoding.roles import (
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
-from macekit.decoding.unnamed_columns import candidates, labels_of
+from macekit.decoding.unnamed_columns import ROWS_LATER, candidates, labels_of
 from macekit.decoding.whole_tables import Columns, all_columns, of_arrow
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
@@ -133,7 +133,7 @@ def cut(
 ) -> Iterator[tuple[Table, Roles]]:
     """Batches of whole tables as blocks of the columns in use; ``start`` is the number of the first row.
 
-    The first rows come with the labels of ``others``.
+    The first rows of all, and then those of each, come with the labels of ``others``.
     """
     own = [at for at in layout.positions if at < len(names) - len(constants)]
     for batch in batches:
@@ -141,8 +141,9 @@ def cut(
             part = batch.select(own)
         for at in range(0, len(part), ROWS):
             table = table_of(part.slice(at, ROWS), layout, start + at, names, constants)
-            if others is not None and table.start < LOOKS:
-                rows = batch.slice(at, min(ROWS, LOOKS - table.start))
+            if others is not None:
+                left = LOOKS - table.start
+                rows = batch.slice(at, min(ROWS, left if left > 0 else ROWS_LATER))
                 table = replace(table, unnamed=unnamed_labels(rows, others, names, constants))
             yield table, layout
         start += len(part)

@@ -75,7 +75,7 @@ class Csv(Format):
         layout = roles(names, call)
         labels = None
         if call.looks:
-            labels = first_labels(self.first_labels, call, first_text(source, head), constants=constants)
+            labels = first_labels(self.first_labels, call, first_text(source, call, head), constants=constants)
         if call.looks:
             source.read(size)
         else:
@@ -103,7 +103,7 @@ class Csv(Format):
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines."""
-        texts, layout, _ = _texts(first_lines(body), choose)
+        texts, layout, _ = _texts(first_lines(body, call), choose)
         return labels_of(texts, layout.names)
 
 

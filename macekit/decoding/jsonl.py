@@ -76,7 +76,7 @@ class JsonLines(Format):
         source = unpacked(call, body)
         labels = None
         if call.looks:
-            labels = first_labels(self.first_labels, call, first_text(source), constants=constants)
+            labels = first_labels(self.first_labels, call, first_text(source, call), constants=constants)
         reading = Reading(lambda names: roles(names, call), constants)
         yield from with_labels(_tables(reading, source.read), labels, call, constants)
 
@@ -111,7 +111,7 @@ class JsonLines(Format):
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines, of one type in each column."""
-        lists = _lists(first_lines(body), choose)
+        lists = _lists(first_lines(body, call), choose)
         labels = {name: labels_of_list(each) for name, each in lists.items()}
         return {name: each for name, each in labels.items() if each is not None}
 
