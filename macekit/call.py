@@ -70,7 +70,7 @@ class Call:
     """One question: the operation, how its body is written, its options, and how the answer should be.
 
     ``names`` says that whole numbers beside text are names, where that is not among the options in ``query``; ``looks``
-    that what is read in blocks has, beside its first rows, the labels of columns that nobody named;
+    how many first rows of what is read in blocks have, beside them, the labels of columns that nobody named;
     ``keeping`` what the service does about runs of batches, None where nobody does anything. A report says when it was
     made if it is to be ``dated``: the same question without it is answered with the same bytes.
     """
@@ -83,7 +83,7 @@ class Call:
     expanded_limit: int = EXPANDED_LIMIT
     request_id: str | None = None
     names: bool = False
-    looks: bool = False
+    looks: int = 0
     keeping: Keeping | None = None
     dated: bool = False
 

@@ -323,13 +323,15 @@ class Withheld:
 
 
 def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Iterator[Caution]:
-    """What is odd about the records of each query.
+    """What is odd about the records of each query, of several with its name.
 
     Where rows that belong together are known, such rows may repeat.
     """
-    for each in queries.values():
-        doubts = (each if isinstance(each, Counts) else finest(each)).doubts
-        yield from (odd for odd in doubts if not (clustered and odd.code == REPEATED))
+    for name, each in queries.items():
+        whose = f"query {name!r}: " if len(queries) > 1 else ""
+        for odd in (each if isinstance(each, Counts) else finest(each)).doubts:
+            if not (clustered and odd.code == REPEATED):
+                yield Caution(odd.code, f"{whose}{odd.message}")
 
 
 def exposures_of(

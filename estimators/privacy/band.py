@@ -3,7 +3,8 @@
 Limits of one rate each, read as a band, do not: among many rates some are wrong. Here the FPR and the TPR of every cut
 have limits that all hold together (``limits.every_cut``), each side at the root of the confidence, as the sides are
 independent. The largest TPR of a cut whose FPR is at most f is then at least the lower limit of the TPR of the last
-cut whose FPR is surely at most f, and at most the upper limit of that of the last cut whose FPR may be.
+cut whose FPR is surely at most f, and at most the upper limit of that of the last cut whose FPR may be, which may lie
+within a cell of counts: only records that are known to have one score are accused together.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from estimators.arrays import Floats, distinct
 from estimators.errors import require_open_unit
 from estimators.limits.every_cut import EVERY_RANK, least_shares, local_level, most_shares, records_beyond
-from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.privacy.roc import Cuts
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -46,7 +47,7 @@ class RocBand:
         >>> band = roc_band(Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7]), rates=[0.15])
         >>> print(band.sentence(0.15))
         With 95% confidence, for this and every other rate at once: who accuses at most 15% of nonmembers may find
-        between 48.1% and 51.9% of members.
+        between 48.1% and 81.5% of members.
     """
 
     fpr: Floats
@@ -92,7 +93,8 @@ def roc_band(data: Scores | Counts, confidence: float = 0.95, rates: Sequence[fl
     """
     require_data(data, Scores, Counts)
     counts = data if isinstance(data, Counts) else finest(data)
-    hits, alarms = from_the_top(counts)
+    cuts = Cuts.of(counts)
+    hits, alarms, _ = cuts
     n1, n0 = counts.n_members, counts.n_nonmembers
     alpha = 1.0 - require_open_unit("confidence", confidence) ** 0.5
     if rates is None:
@@ -100,9 +102,10 @@ def roc_band(data: Scores | Counts, confidence: float = 0.95, rates: Sequence[fl
     fpr = distinct(np.array([require_open_unit("fpr", float(rate)) for rate in rates]))
     surely, maybe = records_beyond(fpr, n0, alpha)
     first, last = (alarms.searchsorted(most, side="right") - 1 for most in (surely, maybe))
-    last = reach_of_cuts(hits, alarms)[last]
+    most_with_tie, alarms_with_tie = (each[last] for each in cuts.with_tie)
+    most = np.where(alarms_with_tie > maybe, cuts.most_before_tie[last], most_with_tie)
     lower = np.where(first >= 0, least_shares(hits[first], n1, alpha), 0.0)
-    upper = most_shares(hits[last], n1, alpha)
+    upper = most_shares(most, n1, alpha)
     tpr = hits[alarms.searchsorted(np.floor(fpr * n0 * (1.0 + 1e-12)), side="right") - 1] / n1
     rarest = float(-np.expm1(np.log(local_level(n0, alpha) / 2.0) / n0))
     guarantee = Guarantee(COVERS, IID, finite_sample=max(n1, n0) <= EVERY_RANK)

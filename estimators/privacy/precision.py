@@ -5,7 +5,7 @@ no sample shows that there is none. So the share is named beforehand. The lower 
 ranks named beforehand. Above the k-th of n members lies a share that is at least U ~ Beta(k, n + 1 - k), ties or not;
 if every cut that accuses a share q of the members and more had an FPR of r times its TPR or more, then at least
 Binomial(m, r U) of m nonmembers lay above it, or U is below q. So few nonmembers refute r. The upper end is that of
-limits of both rates that hold at every cut at once (``limits.every_cut``).
+limits of both rates that hold at every cut at once (``limits.every_cut``), those within a cell of counts included.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from scipy.special import bdtr, betainc, betaincinv
 from estimators.arrays import Floats, Integers, distinct
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.every_cut import EVERY_RANK, least_shares, most_shares
-from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.privacy.roc import Cuts
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -49,7 +49,7 @@ class BestPrecision:
         >>> counts = Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7])
         >>> (found,) = best_precision(counts, shares=[0.25])
         >>> print(found.sentence)
-        With 95% confidence: the best cut that finds at least 25% of members is right in between 79.7% and 85.4% of its
+        With 95% confidence: the best cut that finds at least 25% of members is right in between 79.7% and 100.0% of its
         accusations, if a record is a member with a probability of 0.5.
     """
 
@@ -97,8 +97,9 @@ def best_precision(
     p = require_open_unit("prior", prior)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     counts = data if isinstance(data, Counts) else finest(data)
-    hits, alarms = from_the_top(counts)
-    most_found, fewest_accused = _limits_of_cuts(hits, alarms, 1.0 - (1.0 - alpha) ** 0.5)
+    cuts = Cuts.of(counts)
+    hits, alarms, _ = cuts
+    most_found, fewest_accused = _limits_of_cuts(cuts, 1.0 - (1.0 - alpha) ** 0.5)
     n1, n0 = counts.n_members, counts.n_nonmembers
 
     def of_ratio(ratio: float) -> float:
@@ -118,15 +119,21 @@ def best_precision(
     return answers
 
 
-def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Floats, Floats]:
-    """Upper limits of the TPR and lower limits of the FPR, of all cuts at once; of many cuts, for a few together."""
+def _limits_of_cuts(cuts: Cuts, alpha: float) -> tuple[Floats, Floats]:
+    """Upper limits of the TPR and lower limits of the FPR, of all cuts at once; of many cuts, for a few together.
+
+    Cuts may lie within a cell of counts, before the records there that are known to have one score, or after these.
+    """
+    hits, alarms, alike = cuts
     first = last = np.arange(len(hits))
     if len(hits) > EVERY_CUT:
         steps = np.arange(8.0 * np.sqrt(len(hits)))
         first = distinct(np.minimum((steps / 8.0) ** 2, len(hits) - 1).astype(np.int64))
         last = np.append(first[1:] - 1, len(hits) - 1)
-    most = most_shares(hits[reach_of_cuts(hits, alarms)[last]], int(hits[-1]), alpha)
-    return most, least_shares(alarms[first], int(alarms[-1]), alpha)
+    in_part = np.flatnonzero(alike.any(axis=0) & (alike.sum(axis=0) < np.diff(hits + alarms)))
+    with_tie, alarms_with_tie = (each[in_part] for each in cuts.with_tie)
+    found, accused = np.append(cuts.most_before_tie[last], with_tie), np.append(alarms[first], alarms_with_tie)
+    return most_shares(found, int(hits[-1]), alpha), least_shares(accused, int(alarms[-1]), alpha)
 
 
 def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -> float:

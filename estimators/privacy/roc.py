@@ -6,6 +6,8 @@ For the same reason categories without an order are refused: sorted by their own
 pure noise would bend the curve upwards.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
@@ -21,7 +23,7 @@ from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.python.dataclass import dataclass, field, replace
-from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
+from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.frequent import RARE
 from estimators.sample.scores import Scores
@@ -337,8 +339,8 @@ def operating_points(
     rates = [require_open_unit("fpr", rate) for rate in rates]
     if not rates:
         return ()
-    hits, alarms = from_the_top(counts, low)
-    cuts = _Cuts(hits, alarms, _require_order(counts).alike()[:, :: 1 if low else -1])
+    cuts = Cuts.of(counts, low)
+    hits, alarms, _ = cuts
     n1, n0 = int(hits[-1]), int(alarms[-1])
     accused = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
     at = alarms.searchsorted(accused, side="right") - 1
@@ -361,12 +363,30 @@ def operating_points(
     return tuple(points)
 
 
-class _Cuts(NamedTuple):
+class Cuts(NamedTuple):
     """Members and nonmembers at or above each cut, from none to all, and between two cuts those known to be a tie."""
 
     hits: Integers
     alarms: Integers
     alike: Integers
+
+    @classmethod
+    def of(cls, counts: Counts, low: bool = False) -> Cuts:
+        """Those of counts with an order; a lower score means member where ``low``."""
+        return cls(*from_the_top(counts, low), _require_order(counts).alike()[:, :: 1 if low else -1])
+
+    @property
+    def most_before_tie(self) -> Integers:
+        """The most members that a threshold between each cut and the next one accuses without the tie there.
+
+        In a cell that may hold several scores nobody knows the order, so all its members may come first.
+        """
+        return np.append(self.hits[1:] - self.alike[0], self.hits[-1])
+
+    @property
+    def with_tie(self) -> tuple[Integers, Integers]:
+        """The most members, and the fewest nonmembers, of a threshold there that accuses the tie, too."""
+        return np.append(self.hits[1:], self.hits[-1]), self.alarms + np.append(self.alike[1], 0)
 
     @property
     def tied(self) -> NDArray[np.bool_]:
@@ -374,7 +394,7 @@ class _Cuts(NamedTuple):
         return np.asarray(self.alike.sum(axis=0) > min(RARE, (self.hits[-1] + self.alarms[-1]) // FEW))
 
 
-def _lower_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
+def _lower_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
     """The lower end at each rate: the least from the cut observed and from those beside large ties."""
     hits, alarms, alike = cuts
     n1, n0 = int(hits[-1]), int(alarms[-1])
@@ -404,7 +424,7 @@ def _lower_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[fl
     return lowers
 
 
-def _upper_ends(cuts: _Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
+def _upper_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[float], alpha: float) -> Floats:
     """The upper end at each rate: the largest from the cut observed and from those beside large ties."""
     hits, alarms, alike = cuts
     n1, n0 = int(hits[-1]), int(alarms[-1])
@@ -495,19 +515,6 @@ def from_the_top(counts: Counts, low: bool = False) -> tuple[Integers, Integers]
     counts.members[::way].cumsum(out=hits[1:])
     counts.nonmembers[::way].cumsum(out=alarms[1:])
     return hits, alarms
-
-
-def reach_of_cuts(hits: Integers, alarms: Integers) -> Integers:
-    """Up to which of the thresholds the records above one between it and the next may reach.
-
-    Counts of very many records leave thresholds out; it is then the next one, unless a tie lies between.
-    """
-    at, records = np.arange(len(hits)), int(hits[-1] + alarms[-1])
-    if records <= EXACT_RECORDS:
-        return at
-    ahead = np.minimum(at + 1, len(hits) - 1)
-    between = hits[ahead] + alarms[ahead] - hits - alarms
-    return np.where(between <= records // HEAVY, ahead, at)
 
 
 def _at(some: NDArray[np.bool_], cuts: Integers) -> tuple[Integers, Integers]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,42 +108,6 @@ def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
         sides = [*as_one_type(sides[0], sides[1])]
     inside = np.repeat([True, False], [len(side) for side in sides])
     return _table(dict(zip(TABLE[:2], (np.concatenate(sides), inside), strict=True)))
-
-
-def pack_alike(records: DecodedBody) -> Packed | None:
-    """One sample as a table with the columns whose rows are alike, so that a server sees it, too; None if it cannot be.
-
-    Rows beyond those that were looked at have labels of their own.
-    """
-    if not records.unnamed or records.rows is None or [*records.samples] != [""]:
-        return None
-    others = records.targets, records.groups, records.units, records.models, records.clusters or None
-    sample = records.samples[""]
-    scores = np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
-    if any(each is not None for each in others) or scores.dtype.kind not in "biuf" or scores.ndim > 1:
-        return None
-    order = np.argsort(records.rows)  # as the rows stood
-    inside = records.rows[: len(np.asarray(sample.members))]
-    member = np.zeros(len(order), dtype=np.bool_)
-    member[inside] = True
-    labels = {
-        name: np.append(codes, np.arange(len(codes), len(order)) + len(order))
-        for name, codes in records.unnamed.items()
-    }
-    return _table({"score": scores[order], "member": member, **labels})
-
-
-def as_counted(records: DecodedBody) -> tuple[dict[str, object], DecodedBody]:
-    """What makes counts an answer of ``mace counts``, which warns of their rows, and what is left to be said here."""
-    from macekit.decoding.unnamed_columns import CODES
-    from macekit.operations.encode import warnings
-
-    of_rows = [each for each in records.cautions if each.code in CODES]
-    if [*records.samples] != [""] or records.samples[""].counts is None or not of_rows:
-        return {}, records
-    left = tuple(each for each in records.cautions if each.code not in CODES)
-    about: dict[str, object] = {"columns": [], "input_sha256": "", "warnings": warnings(of_rows)}
-    return about, replace(records, cautions=left)
 
 
 def _npy(array: NDArray[Any]) -> bytes:

@@ -15,7 +15,7 @@ import numpy as np
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, column_called, is_table, labels
 from macekit.client.keywords import OPTIONS
-from macekit.client.tables import like_lists, matrix, query, read_frame, texts_of, whole
+from macekit.client.tables import cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
@@ -67,12 +67,13 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
     beside = nonmembers is not None or not (isinstance(members, str | os.PathLike | Dataset) or is_table(members))
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
+    frames: tuple[object, ...] = ()
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     for name in ("cluster", "model"):
         if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
             records[name] = roles.pop(name)
     if isinstance(roles.get("score"), str) and is_table(members) and is_table(nonmembers):
-        name = roles.pop("score")
+        name, frames = roles.pop("score"), (members, nonmembers)
         members, nonmembers = (
             column_called(members, name, "members"),
             column_called(nonmembers, name, "nonmembers"),
@@ -94,7 +95,12 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
             body = replace(body, targets=column(records["targets"], "targets"))
         return Question(operation, options, body)
     _require_none(roles, "names a column of a table, and none came")
-    return _beside(operation, members, nonmembers, records, options)
+    body = _beside(members, nonmembers, records)
+    if "shards" in records:
+        options = {**options, "shards": [_counts(shard) for shard in records["shards"]]}
+    if frames:
+        body = replace(body, cautions=cautions_of_frames(frames, name, body))
+    return Question(operation, options, body)
 
 
 def source_of(value: object) -> Source | RemoteTable | None:
@@ -272,20 +278,12 @@ def _of_source(
     return Question(operation, body.options, body, source=source.name or None)
 
 
-def _beside(
-    operation: str,
-    members: object,
-    nonmembers: object,
-    records: Mapping[str, Any],
-    options: Mapping[str, object],
-) -> Question:
-    """A question of columns that came each by itself."""
+def _beside(members: object, nonmembers: object, records: Mapping[str, Any]) -> DecodedBody:
+    """Columns that came each by itself."""
     from macekit.decoding.body import DecodedBody
 
-    if "shards" in records:
-        options = {**options, "shards": [_counts(shard) for shard in records["shards"]]}
     sides = {"members": members, "nonmembers": nonmembers, "counts": records.get("counts")}
-    body = DecodedBody(
+    return DecodedBody(
         {"": _sample(sides, "")} if any(each is not None for each in sides.values()) else {},
         targets=column(records["targets"], "targets") if "targets" in records else None,
         groups=labels(records["groups"], "groups") if "groups" in records else None,
@@ -294,7 +292,6 @@ def _beside(
         clusters=clusters(records["cluster"]) if "cluster" in records else {},
         cautions=_cautions(records.get("counts"), *records.get("shards", ())),
     )
-    return Question(operation, options, body)
 
 
 def _sample(sides: Mapping[str, Any], where: str) -> Sample:
@@ -374,12 +371,13 @@ def _counts(counts: Any) -> dict[str, object]:
 
 
 def _cautions(*counts: Any) -> tuple[Caution, ...]:
-    """What answers of counts say of the rows that were counted, each once."""
+    """What answers of counts say of the rows that were counted."""
     from macekit.decoding.json import answer_of_counts, of_rows
+    from macekit.decoding.unnamed_columns import each_once
 
     answers = [each if isinstance(each, Mapping) else each.to_dict() for each in counts if _are_counts(each)]
     whole = [each for each in answers if answer_of_counts(each) is not None]
-    return tuple(dict.fromkeys(caution for each in whole for caution in of_rows(each)))
+    return each_once(caution for each in whole for caution in of_rows(each))
 
 
 def _option(value: Any, name: str) -> Any:

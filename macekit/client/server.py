@@ -6,7 +6,7 @@ import http.client
 import os
 import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from time import sleep
@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Reply
-from macekit.client.body import File, as_counted, pack, pack_alike
+from macekit.client.body import File, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
-    from estimators import Caution
     from macekit.decoding.body import DecodedBody, Sample
 
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.
@@ -238,16 +237,14 @@ class Mace(Client):
                 about = {"Content-Type": records.media_type, "Content-Encoding": records.encoding}
                 return self._ask(question.operation, question.roles + pairs, about, path=records.path)
             records = records.decode(question.operation, question.roles)
-        if (records.arrays or records.unnamed) and (pairs := query_pairs(options)) is not None:
-            packed = pack(question.operation, records.arrays) if records.arrays else pack_alike(records)
+        if records.arrays and (pairs := query_pairs(options)) is not None:
+            packed = pack(question.operation, records.arrays)
             if packed is not None:
                 about = {"Content-Type": packed.media_type}
-                records = records if records.arrays else replace(records, cautions=())  # which are said there
                 return _as_here(self._ask(question.operation, pairs, about, data=packed.data), records)
         if records.tables:
             return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
-        about_rows, records = as_counted(records)
-        tree = options | records.arrays | _columns(records) | about_rows
+        tree = options | records.arrays | _columns(records)
         answer = self._ask_with_json(question.operation, tree)
         return _as_here(
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
@@ -311,16 +308,20 @@ def _bearer(key: str) -> str:
 
 
 def _columns(records: DecodedBody) -> dict[str, object]:
-    """What the question is asked of, as JSON names it."""
+    """What the question is asked of, as JSON names it, and what is odd about it that only its rows here show."""
+    from macekit.operations.encode import warnings
+
     labels = {name: getattr(records, name) for name in ("targets", "groups", "units")}
     labels["model"] = records.models
     samples = {name: _sides(sample) for name, sample in records.samples.items()}
+    signs = [sign for sample in records.samples.values() for sign in sample.signs or ()]
     sample = samples.pop("", {})
     return {
         **sample,
         **({"queries": samples} if samples else {}),
         **{name: value for name, value in labels.items() if value is not None},
         **({"cluster": dict(records.clusters)} if records.clusters else {}),
+        **({"warnings": odd} if (odd := warnings((*records.cautions, *signs))) else {}),
     }
 
 
@@ -360,8 +361,7 @@ def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     from macekit.decoding.columns_read import columns_by_query
     from macekit.operations.encode import columns, columns_of
 
-    _put_first(records.cautions, answer)
-    if not records.arrays and not records.columns and not records.unnamed:
+    if not records.arrays and not records.columns:
         return answer
     read, sources = columns_of(records), answer.get("provenance")
     if isinstance(sources, list):  # of queries
@@ -372,15 +372,6 @@ def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
         if "provenance" in part:
             part["provenance"]["columns"] = read
     return {**answer, "columns": read} if "columns" in answer else answer
-
-
-def _put_first(cautions: Sequence[Caution], answer: dict[str, Any]) -> None:
-    """Say first what is odd about columns that were not sent, in every place that an answer warns in."""
-    from macekit.operations.encode import warnings
-
-    for part in (answer, answer.get("result", {}), *answer.get("metrics", ())):
-        if cautions and "warnings" in part:
-            part["warnings"] = [*warnings(cautions), *part["warnings"]]
 
 
 def _by_row(answer: dict[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from macekit.client.columns import arrow_of, column, columns_of, is_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from estimators import Caution
     from macekit.decoding.body import Column, DecodedBody
     from macekit.decoding.table import Values
 
@@ -28,9 +29,10 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
     from macekit.decoding import unnamed_columns
-    from macekit.decoding.roles import Wide, choice
+    from macekit.decoding.roles import Roles, Wide, choice
     from macekit.decoding.roles import unnamed_columns as unnamed_of
     from macekit.decoding.table import Table, from_table
+    from macekit.sources.blocks import blamed
 
     names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
@@ -38,28 +40,48 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     fields = {at: of(at) for at in layout.positions}
     if isinstance(layout, Wide):
         fields = _without_padding(fields)
-    columns = {at: _values(each, layout.what[at]) for at, each in fields.items()}
+    several = layout.scores if isinstance(layout, Roles) and len(layout.scores) > 1 else ()
+    columns = {}
+    for at, each in fields.items():
+        with blamed(names[at] if at in several else ""):
+            columns[at] = _values(each, layout.what[at])
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
     result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
     if not unnamed_columns.wanted(result):
         return result
     others = unnamed_of(names, layout, call)
-    columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
-    cautions = unnamed_columns.cautions(columns_there, result)
-    alike = [
-        name for name in columns_there if cautions and unnamed_columns.cautions({name: columns_there[name]}, result)
-    ]
-    labels = {name: np.unique(columns_there[name], return_inverse=True)[1].reshape(-1) for name in alike}
-    return replace(result, cautions=cautions, unnamed=labels)
+    rows = np.arange(0 if result.rows is None else len(result.rows))
+    spans = unnamed_columns.spans(len(rows))
+    columns_there = {name: _looked_at(of(at), spans) for at, name in zip(others.places, others.names, strict=True)}
+    places = np.concatenate([rows[each] for each in spans])
+    return replace(result, cautions=unnamed_columns.cautions(columns_there, result, places))
 
 
-def _looked_at(values: Any) -> NDArray[Any]:
-    """The first values of a column that nobody named; none where they are no array."""
-    from macekit.decoding.unnamed_columns import ROWS
+def cautions_of_frames(frames: Sequence[object], score: str, body: DecodedBody) -> tuple[Caution, ...]:
+    """What is odd about a frame for each side, in columns that both have and nobody named."""
+    from macekit.call import Call
+    from macekit.decoding import unnamed_columns
+    from macekit.decoding.roles import OneSide
+    from macekit.decoding.roles import unnamed_columns as unnamed_of
 
+    if body.units is not None or body.models is not None or body.clusters:
+        return ()
+    sides = []
+    for frame in frames:
+        names, of = columns_of(frame)
+        others = unnamed_of(names, OneSide((names.index(score),)), Call("advantage"))
+        first = [slice(0, unnamed_columns.ROWS)]
+        columns = {name: _looked_at(of(at), first) for at, name in zip(others.places, others.names, strict=True)}
+        labels = {name: unnamed_columns.labels_of_array(each) for name, each in columns.items()}
+        sides.append({name: each for name, each in labels.items() if each is not None})
+    return unnamed_columns.cautions_of_sides(body.samples[""], *sides)
+
+
+def _looked_at(values: Any, spans: Sequence[slice]) -> NDArray[Any]:
+    """Some values of a column that nobody named; none where they are no array."""
     try:
-        array = np.asarray(getattr(values, "iloc", values)[:ROWS])
+        array = np.concatenate([np.asarray(getattr(values, "iloc", values)[each]) for each in spans])
     except (TypeError, ValueError):
         return np.zeros(0)
     return array if array.ndim == 1 else np.zeros(0)
@@ -185,7 +207,7 @@ def _values(values: object, what: str) -> Values:
     if not numpy_backed and (arrow := arrow_of(values)) is not None:
         return values_of(arrow, what, 0)
     array = column(values, what)
-    if isinstance(array, np.ndarray) and array.dtype.kind not in "OU":
+    if isinstance(array, np.ndarray) and array.dtype.kind != "U":  # integers of more than 64 bits are objects
         return array
     if isinstance(array, list) and isinstance(array[0], bool):
         return np.asarray(array)

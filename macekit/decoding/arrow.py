@@ -13,12 +13,23 @@ from estimators.python.dataclass import dataclass, replace
 from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, UnnamedColumns, Wide, roles
+from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
+from macekit.decoding.roles import (
+    NOTHING,
+    C,
+    Choose,
+    Fields,
+    Layout,
+    Roles,
+    UnnamedColumns,
+    Wide,
+    roles,
+    with_constants,
+)
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
-from macekit.decoding.unnamed_columns import candidates, labels_of
+from macekit.decoding.unnamed_columns import ROWS_LATER, candidates, labels_of
 from macekit.decoding.whole_tables import Columns, all_columns, of_arrow
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
@@ -122,7 +133,7 @@ def cut(
 ) -> Iterator[tuple[Table, Roles]]:
     """Batches of whole tables as blocks of the columns in use; ``start`` is the number of the first row.
 
-    The first rows come with the labels of ``others``.
+    The first rows of all, and then those of each, come with the labels of ``others``.
     """
     own = [at for at in layout.positions if at < len(names) - len(constants)]
     for batch in batches:
@@ -130,8 +141,9 @@ def cut(
             part = batch.select(own)
         for at in range(0, len(part), ROWS):
             table = table_of(part.slice(at, ROWS), layout, start + at, names, constants)
-            if others is not None and table.start < LOOKS:
-                rows = batch.slice(at, min(ROWS, LOOKS - table.start))
+            if others is not None:
+                left = LOOKS - table.start
+                rows = batch.slice(at, min(ROWS, left if left > 0 else ROWS_LATER))
                 table = replace(table, unnamed=unnamed_labels(rows, others, names, constants))
             yield table, layout
         start += len(part)
@@ -153,14 +165,6 @@ def unnamed_labels(
         return labels | labels_of(columns, own)
     except (Problem, MaceError):
         return {}
-
-
-def with_constants(names: Sequence[str], constants: Mapping[str, str]) -> list[str]:
-    """The names of all columns, those that a file has itself first."""
-    twice = next((name for name in constants if name in names), None)
-    if twice is not None:
-        raise Problem("bad-records", "a folder is called like a column of the files in it; rename one")
-    return [*names, *constants]
 
 
 def table_of(

@@ -56,9 +56,8 @@ class DecodedBody:
     records, members first. ``rows`` says in which row of a table each record stood. ``textual`` options came in a query
     string and are still text. ``arrays`` are what theory is asked of, by the names of their fields: numbers of 64 bits
     in one dimension or two, booleans, or a list of text. ``columns`` are
-    those of a table that were read. ``cautions`` are about columns that nobody named (``spare``); where there are any,
-    ``unnamed`` has the labels of the first rows in these columns. ``columns_named`` are columns of one table
-    that were named in the body.
+    those of a table that were read. ``cautions`` are about columns that nobody named, and what else is odd about the
+    records that their scores alone do not show. ``columns_named`` are columns of one table that were named in the body.
     """
 
     samples: dict[str, Sample] = field(default_factory=dict)
@@ -74,7 +73,6 @@ class DecodedBody:
     columns: tuple[ColumnRead, ...] = ()
     tables: Mapping[str, Mapping[str, Column]] = field(default_factory=dict)
     cautions: tuple[Caution, ...] = ()
-    unnamed: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
     columns_named: tuple[tuple[str, str], ...] = ()
 
     def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:

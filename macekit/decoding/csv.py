@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from macekit.decoding.compression import expanded, first_bytes, unpacked
 from macekit.decoding.csv_quotes import QuotedSource, Quotes
 from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
 from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Side, Tables
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, one_side, roles
+from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, one_side, roles, with_constants
 from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.decoding.unnamed_columns import first_labels, first_lines, first_text, labels_of, with_labels
@@ -70,16 +70,19 @@ class Csv(Format):
 
         source = unpacked(call, body)
         head = source.read(BLOCK)
-        names, separator, size = header(head)
+        own, separator, size = header(head)
+        names = with_constants(own, constants)
         layout = roles(names, call)
-        labels = first_labels(self.first_labels, call, first_text(source, head)) if call.looks else None
+        labels = None
+        if call.looks:
+            labels = first_labels(self.first_labels, call, first_text(source, call, head), constants=constants)
         if call.looks:
             source.read(size)
         else:
             source.back(head[size:])
         file = pa.PythonFile(QuotedSource(source, Quotes(separator)), mode="r")
-        batches = _batches(file, len(names), separator, layout)
-        yield from with_labels(_tables(batches, names, layout), labels)
+        batches = _batches(file, len(own), separator, layout, [*constants.values()])
+        yield from with_labels(_tables(batches, names, layout), labels, call, constants)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the first rows."""
@@ -100,7 +103,7 @@ class Csv(Format):
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines."""
-        texts, layout, _ = _texts(first_lines(body), choose)
+        texts, layout, _ = _texts(first_lines(body, call), choose)
         return labels_of(texts, layout.names)
 
 
@@ -179,13 +182,19 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     return names, separator, len(head) - len(rest) + len(line[0])
 
 
-def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Batches of the columns in use, all as text: Arrow would guess their types from the first block."""
+def _batches(
+    file: Any, wide: int, separator: str, layout: Layout, constants: Sequence[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Batches of the columns in use, all as text: Arrow would guess their types from the first block.
+
+    ``constants`` are the values of further columns, which the file does not hold.
+    """
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     names = [str(at) for at in range(wide)]
-    columns = [names[at] for at in layout.positions]
+    columns = [names[at] for at in layout.positions if at < wide]
+    further = {str(at): constants[at - wide] for at in layout.positions if at >= wide}
     reading = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names)
     parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     converting = arrow_csv.ConvertOptions(
@@ -194,7 +203,9 @@ def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[p
     try:
         with refusals(NAME):
             reader = arrow_csv.open_csv(file, reading, parsing, converting)
-        yield from guarded(iter(reader), NAME)
+        for batch in guarded(iter(reader), NAME):
+            arrays = [*batch.columns, *(pa.repeat(value, len(batch)) for value in further.values())]
+            yield pa.RecordBatch.from_arrays(arrays, [*columns, *further]) if further else batch
     except Problem as problem:
         message = str(problem.__context__)
         if "Empty CSV" in message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
 from macekit.decoding.csv_values import BOOLEANS, MISSING, NUMBER, Spelling, typed_texts
-from macekit.decoding.roles import C, Choose, OneSide, Roles, UnnamedColumns, choice, one_side
+from macekit.decoding.roles import NOTHING, C, Choose, OneSide, Roles, UnnamedColumns, choice, one_side
 from macekit.decoding.table import Table, Values, from_table, sides, stacked
 from macekit.decoding.texts import Entry, texts_needed
 from macekit.decoding.typed import inner_type, is_text
@@ -29,7 +28,6 @@ from macekit.problems import Problem, fault
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
 Readable: TypeAlias = "Body | pa.NativeFile"  # a body, or a file that is read where it lies
 
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]

@@ -32,8 +32,8 @@ NOT_CHECKED = Caution(
     "these counts carry a signature, which was not checked: they may not be what was signed; mace verify tells",
 )
 
-RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster", "model"})
-"""Fields that hold records of a sample."""
+RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster", "model", "warnings"})
+"""Fields that hold records of a sample, and what is known to be odd about them."""
 
 
 class Json(Format):
@@ -62,7 +62,7 @@ class Json(Format):
             samples[require_name(name, place)] = _query(each, place)
         if "" in samples and len(samples) > 1:
             raise fault("bad-option", "queries", "came together with a sample of its own")
-        columns, notes = of_counts or ((), ())
+        columns, notes = of_counts or ((), _said_of(tree))
         return DecodedBody(
             samples,
             own or options(call),
@@ -115,6 +115,14 @@ def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
     """What an answer of counts says of the rows that were counted."""
     cautions = msgspec.convert(tree.get("warnings", ()), tuple[Caution, ...])
     return tuple(each for each in cautions if each.code in CODES)
+
+
+def _said_of(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
+    """What whoever asks knows to be odd about the records, such as columns that ``macekit.Mace`` does not send."""
+    try:
+        return msgspec.convert(tree.get("warnings") or (), tuple[Caution, ...])
+    except msgspec.ValidationError:
+        raise fault("wrong-type", "warnings", "need a list of objects, each with code and message") from None
 
 
 def body_of_counts(tree: Mapping[str, Any]) -> DecodedBody | None:

@@ -22,7 +22,7 @@ from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers,
 from macekit.decoding.compression import first_bytes, unpacked
 from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
 from macekit.decoding.json_values import parse, parse_object
-from macekit.decoding.roles import C, Choose, Fields, Roles, Wide, roles
+from macekit.decoding.roles import NOTHING, C, Choose, Fields, Roles, Wide, roles, with_constants
 from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.texts import Entry
 from macekit.decoding.typed import padding_note
@@ -68,8 +68,11 @@ class JsonLines(Format):
     def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The records in blocks of a quarter of a megabyte of text."""
         source = unpacked(call, body)
-        labels = first_labels(self.first_labels, call, first_text(source)) if call.looks else None
-        yield from with_labels(_tables(Reading(lambda names: roles(names, call)), source.read), labels)
+        labels = None
+        if call.looks:
+            labels = first_labels(self.first_labels, call, first_text(source, call), constants=constants)
+        reading = Reading(lambda names: roles(names, call), constants)
+        yield from with_labels(_tables(reading, source.read), labels, call, constants)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the first lines."""
@@ -102,7 +105,7 @@ class JsonLines(Format):
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines, of one type in each column."""
-        lists = _lists(first_lines(body), choose)
+        lists = _lists(first_lines(body, call), choose)
         labels = {name: labels_of_list(each) for name, each in lists.items()}
         return {name: each for name, each in labels.items() if each is not None}
 
@@ -144,8 +147,9 @@ def reader_of(body: memoryview) -> Read:
 class Reading(Generic[C]):
     """The columns that the keys of the lines so far are."""
 
-    def __init__(self, choose: Choose[C]) -> None:
+    def __init__(self, choose: Choose[C], constants: Mapping[str, str] = NOTHING) -> None:
         self._choose = choose
+        self._constants = constants
         self._keys: set[str] = set()
         self._layout: C | None = None
         self.names: list[str] = []
@@ -163,6 +167,9 @@ class Reading(Generic[C]):
             for number, line in enumerate(lines, first):
                 if line.strip(BLANK):
                     record = record_of(line, number, row + len(records))
+                    if self._constants:
+                        with_constants([*record], self._constants)
+                        record |= self._constants
                     if not record.keys() <= self._keys:
                         self._take_keys(record, number, row + len(records))
                     records.append(record)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from estimators import MaceError
 from macekit.call import Body, Call
-from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels, with_constants
+from macekit.decoding.arrow import ROWS, Typed, table_of, unnamed_labels
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import Column, LabelColumns, Readable, Tables
-from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles
+from macekit.decoding.roles import C, Choose, Layout, Roles, UnnamedColumns, roles, with_constants
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.decoding.unnamed_columns import candidates, with_labels
 from macekit.problems import Problem
@@ -62,8 +62,8 @@ class Parquet(Typed):
         with refusals(NAME):
             batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
         others = candidates(names, layout, call)
-        labels = None if others is None else _first_labels(file, others, names, constants)
-        yield from with_labels(_tables(batches, file, layout, names, constants), labels)
+        labels = None if others is None else _first_labels(file, others, names, constants, call.looks)
+        yield from with_labels(_tables(batches, file, layout, names, constants), labels, call)
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """By the footer."""
@@ -99,25 +99,28 @@ def _tables(
 
 
 def _first_labels(
-    file: Any, others: UnnamedColumns, names: Sequence[str], constants: Mapping[str, str]
+    file: Any, others: UnnamedColumns, names: Sequence[str], constants: Mapping[str, str], most: int
 ) -> LabelColumns:
     """The labels of the first rows in columns that nobody named, of which no more is read than these rows take."""
     import pyarrow as pa
 
     types = file.schema_arrow.types
-    places = [at for at in others.places if at >= len(types) or not pa.types.is_nested(types[at])]
+    cheap = (
+        pa.types.is_integer if most < LOOKS else lambda kind: not pa.types.is_nested(kind)
+    )  # all texts are read first
+    places = [at for at in others.places if at >= len(types) or cheap(types[at])]
     others = UnnamedColumns(places, [names[at] for at in places])
     paths = _paths(file, others)
     rows: list[pa.RecordBatch] = []
     try:
         with refusals(NAME):
-            batches = file.iter_batches(batch_size=LOOKS, columns=paths, use_threads=False)
+            batches = file.iter_batches(batch_size=most, columns=paths, use_threads=False)
         for batch in guarded(batches, NAME):
             rows.append(batch)
-            if sum(map(len, rows)) >= LOOKS:
+            if sum(map(len, rows)) >= most:
                 break
         with refusals(NAME):
-            table = pa.Table.from_batches(rows, None if rows else pa.schema([])).slice(0, LOOKS)
+            table = pa.Table.from_batches(rows, None if rows else pa.schema([])).slice(0, most)
     except (Problem, MaceError):
         return {}
     return unnamed_labels(table, others, names, constants)

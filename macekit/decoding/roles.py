@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 
 from estimators.clusters.dependent_rows import says_whose
@@ -22,6 +23,7 @@ from macekit.decoding.columns import MOST_CLUSTERS, MOST_QUERIES, require_name
 from macekit.problems import Problem, fault, unknown_column
 from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
 CLASS_LABEL = "label"  # what a column of classes is called, which is no membership
 
@@ -377,6 +379,14 @@ def unnamed_columns(names: Sequence[str], layout: TableLayout | OneSide, call: C
     sides = () if side_is_known else MEMBER_NAMES
     places = [at for at in others if says_whose(names[at]) or names[at].lower() in sides][:MOST_UNNAMED]
     return UnnamedColumns(places, [names[at] for at in places])
+
+
+def with_constants(names: Sequence[str], constants: Mapping[str, str]) -> list[str]:
+    """The names of all columns, those that a file has itself first."""
+    twice = next((name for name in constants if name in names), None)
+    if twice is not None:
+        raise Problem("bad-records", "a folder is called like a column of the files in it; rename one")
+    return [*names, *constants]
 
 
 TableLayout = Roles | Wide | Fields  # what the columns of a body are to a question

@@ -1,13 +1,14 @@
 """Columns of a table that nobody named, but which are called as if they said whose a row is.
 
 Rows of one person, document or model are not independent, and whoever posts them may not know that this matters. So
-these columns are looked at, in the first rows of a table alone, and never refused: what cannot be read says nothing.
-What is read in blocks brings the labels of its first rows with them, and a ``Look`` keeps these rows.
+these columns are looked at, in the first rows of a table, and never refused: what cannot be read says nothing. What is
+read in blocks brings the labels of its first rows with them, and a ``Look`` keeps these rows, and some that follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from macekit.decoding.columns import Labels, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import (
     MEMBER_NAMES,
+    NOTHING,
     Choose,
     OneSide,
     Roles,
@@ -32,6 +34,7 @@ from macekit.decoding.roles import (
     UnnamedColumns,
     choice,
     unnamed_columns,
+    with_constants,
 )
 from macekit.decoding.table import Table, membership, stacked
 from macekit.decoding.typed import inner_type, labels, values_of
@@ -44,6 +47,7 @@ ChooseLayout = Callable[[Sequence[str], Call], TableLayout | OneSide]
 ReadLabels = Callable[[Call, memoryview, Choose[UnnamedColumns], int], Mapping[str, Labels]]
 
 ROWS = 2**15  # rows at the start of a table that are looked at
+LATER, ROWS_LATER = 16, 2**11  # how often rows that follow are looked at, where that is cheap, and how many at once
 BYTES = 2**21  # bytes at the start of a text that are looked at
 PIECE = 2**18  # bytes of a text that are taken at a time
 CONTRADICTED = "membership_contradicted"
@@ -59,31 +63,49 @@ def wanted(body_read: DecodedBody) -> bool:
     return body_read.rows is not None and bool(body_read.samples) and not already_named
 
 
-def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
-    """The first caution that any of the scores raises, of the rows that the columns tell of."""
+def spans(rows: int) -> list[slice]:
+    """Which of so many rows are looked at where all are at hand: the first ones, and some spread over the others."""
+    step = max(ROWS_LATER, -(-(rows - ROWS) // LATER))
+    return [slice(0, ROWS), *(slice(at, at + ROWS_LATER) for at in range(ROWS, rows, step))]
+
+
+def cautions(
+    columns: Mapping[str, ArrayLike], body_read: DecodedBody, places: NDArray[np.intp] | None = None
+) -> tuple[Caution, ...]:
+    """The first caution that any of the scores raises, of the rows that the columns tell of.
+
+    Args:
+        places: Which rows of the table these are, in order; None for the first ones.
+    """
     try:
-        return _cautions(columns, body_read)
+        return _cautions(columns, body_read, places)
     except (Problem, MaceError):
         return ()
 
 
-def _cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
+def _cautions(
+    columns: Mapping[str, ArrayLike], body_read: DecodedBody, places: NDArray[np.intp] | None
+) -> tuple[Caution, ...]:
     rows = body_read.rows
     if rows is None:
         return ()
-    arrays = {name: np.asarray(values)[:ROWS] for name, values in columns.items()}
+    if places is None:
+        places = np.arange(min(ROWS, len(rows)))
+    at = np.searchsorted(places, rows)
+    at[np.append(places, -1)[at] != rows] = len(places)  # which is nowhere
+    arrays = {name: np.asarray(values)[: len(places)] for name, values in columns.items()}
     arrays = {name: each for name, each in arrays.items() if 0 < len(each) <= len(rows)}
     sides = {name: arrays.pop(name) for name in [*arrays] if name.lower() in MEMBER_NAMES}
     for name, each in sides.items():
-        if body_read.samples and _says_otherwise(each, rows, next(iter(body_read.samples.values()))):
+        if body_read.samples and _says_otherwise(each, at, next(iter(body_read.samples.values()))):
             words = f"column {name!r} may say who is a member, too, and says otherwise: name the right one as member"
             return (Caution(CONTRADICTED, words),)
     for sample in list(body_read.samples.values())[:MOST_SAMPLES] if arrays else ():
         length = min(len(each) for each in arrays.values())
-        rows_there = np.flatnonzero(rows < length)
+        rows_there = np.flatnonzero(at < length)
         scores = _scores(sample, rows_there)
         if scores is not None:
-            in_order = {name: each[rows[rows_there]] for name, each in arrays.items()}
+            in_order = {name: each[at[rows_there]] for name, each in arrays.items()}
             noticed = dependent_rows(scores, in_order)
             if noticed:
                 return noticed
@@ -119,10 +141,19 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
     return Scores.of(sides[0], sides[1], "continuous")
 
 
+def each_once(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """What is said of parts of the same records, once where it differs in numbers in parentheses alone."""
+    first: dict[tuple[str, str], Caution] = {}
+    for each in cautions:
+        first.setdefault((each.code, each.message.partition(" (")[0]), each)
+    return tuple(first.values())
+
+
 class Look:
     """The first rows of what is read in blocks: who is a member, the scores, and labels of columns that nobody named.
 
-    Labels of several files are the same where they are written alike. A column that some of these rows lack has a gap.
+    Of blocks that follow it keeps some rows of a few, spread over all that came, where they have labels. Labels of
+    several files are the same where they are written alike. A column that some of the first rows lack has a gap.
     """
 
     def __init__(self) -> None:
@@ -131,10 +162,15 @@ class Look:
         self._scores: dict[str, list[NDArray[np.generic]]] = {}
         self._codes: dict[str, list[NDArray[np.intp]]] | None = None
         self._numbers: dict[str, dict[str, int]] = {}
+        self._first = self._met = 0
+        self._every = 1
 
     def add(self, table: Table, layout: Roles) -> None:
         """The next rows; what is wrong with them is for whoever reads them to say."""
-        if table.unnamed is None or not self._left or self._codes == {}:
+        if table.unnamed is None or self._codes == {}:
+            return
+        if not self._left:
+            self._add_later(table, layout)
             return
         if not table.unnamed:
             self._codes = {}
@@ -142,8 +178,23 @@ class Look:
         rows = min(self._left, *map(len, table.unnamed.values()))
         try:
             self._add(_first_rows(table, layout, rows), layout)
+            self._first = len(self._member)
         except (Problem, MaceError):
             self._codes = {}
+
+    def _add_later(self, table: Table, layout: Roles) -> None:
+        """A block after the first rows: one in so many, and ever fewer, so that all that came are looked at alike."""
+        self._met += 1
+        labels = table.unnamed or {}
+        if self._met % self._every or not set(self._codes or ()) <= labels.keys():
+            return
+        with suppress(Problem, MaceError):
+            self._add(_first_rows(table, layout, min(ROWS_LATER, *map(len, labels.values()))), layout)
+        if len(self._member) - self._first > LATER:
+            self._every *= 2
+            kept: list[list[Any]] = [self._member, *self._scores.values(), *(self._codes or {}).values()]
+            for parts in kept:
+                del parts[self._first :: 2]
 
     def _add(self, table: Table, layout: Roles) -> None:
         member = membership(table, layout, set())
@@ -163,15 +214,11 @@ class Look:
             for name, codes in before.items()
             if name in labels
         }
-        self._left -= len(member)
+        self._left = max(0, self._left - len(member))
 
     def added_to(self, body_read: DecodedBody) -> DecodedBody:
         """The body that was read of all rows, with the first caution that any of the scores raises."""
-        noticed = self.cautions()
-        if not noticed:
-            return body_read
-        labels = {name: np.concatenate(codes) for name, codes in (self._codes or {}).items()}
-        return replace(body_read, cautions=(*noticed, *body_read.cautions), unnamed=labels)
+        return replace(body_read, cautions=(*self.cautions(), *body_read.cautions))
 
     def cautions(self) -> tuple[Caution, ...]:
         """The first caution that any of the scores raises, of these rows."""
@@ -185,7 +232,8 @@ class Look:
             for scores in (np.concatenate(parts),)
         }
         columns = {name: np.concatenate(codes) for name, codes in self._codes.items()}
-        return cautions(columns, DecodedBody(samples, rows=np.concatenate([members, nonmembers])))
+        body = DecodedBody(samples, rows=np.concatenate([members, nonmembers]))
+        return cautions(columns, body, np.arange(len(member)))
 
 
 def numbered(numbers: dict[str, int], labels: Labels, rows: int) -> NDArray[np.intp]:
@@ -214,15 +262,20 @@ def _numbers(table: Table, places: tuple[int, ...]) -> NDArray[np.generic]:
 def looked_for(call: Call) -> Call:
     """The same call, for what is read in blocks: with ``looks`` where nobody said whose the rows are."""
     of_rows = {"unit", "cluster", "model"} & dict(call.query).keys()
-    return replace(call, looks=not of_rows and not ARRAYS.get(call.operation))
+    return replace(call, looks=0 if of_rows or ARRAYS.get(call.operation) else ROWS)
 
 
 def first_labels(
-    read: ReadLabels, call: Call, body: memoryview, rows: int = 0, of: ChooseLayout = choice
+    read: ReadLabels,
+    call: Call,
+    body: memoryview,
+    rows: int = 0,
+    of: ChooseLayout = choice,
+    constants: Mapping[str, str] = NOTHING,
 ) -> Mapping[str, Labels]:
     """The labels of the first of so many rows; none where they cannot be read. ``of`` says what other columns are."""
     try:
-        return read(call, body, chosen_for(call, of), rows)
+        return read(call, body, chosen_for(call, lambda names, call: of(with_constants(names, constants), call)), rows)
     except (Problem, MaceError):
         return {}
 
@@ -233,16 +286,25 @@ def candidates(names: Sequence[str], layout: Roles, call: Call) -> UnnamedColumn
 
 
 def with_labels(
-    tables: Iterator[tuple[Table, Roles]], labels: Mapping[str, Labels] | None
+    tables: Iterator[tuple[Table, Roles]],
+    labels: Mapping[str, Labels] | None,
+    call: Call,
+    constants: Mapping[str, str] = NOTHING,
 ) -> Iterator[tuple[Table, Roles]]:
-    """The same blocks, each with the labels of its rows, as far as those of the first rows of all go."""
+    """The same blocks, each with the labels of its rows, as far as those of the first rows of all go.
+
+    ``constants`` are columns that have one label throughout.
+    """
     rows = min(map(len, (labels or {}).values()), default=0)
     for table, layout in tables:
         if labels is None or table.start >= max(1, rows):
             yield table, layout
             continue
         here = {name: Labels(each.codes[table.start : rows], each.texts) for name, each in labels.items()}
-        yield replace(table, unnamed=here), layout
+        others = candidates(table.names, layout, call)
+        one = np.zeros(len(table.columns[layout.member]), dtype=np.intp)
+        whose = {name: Labels(one, [constants[name]]) for name in (others.names if others else ()) if name in constants}
+        yield replace(table, unnamed=here | whose), layout
 
 
 def cautions_of_sides(
@@ -275,20 +337,26 @@ def chosen_for(call: Call, of: ChooseLayout = choice) -> Choose[UnnamedColumns]:
     return choose
 
 
-def first_text(source: Source, head: bytes = b"") -> memoryview:
+def first_text(source: Source, call: Call, head: bytes = b"") -> memoryview:
     """As much of a text as is looked at, of which ``head`` was read already, and a byte more; it is all given back."""
-    text = bytearray(head)
-    while len(text) <= BYTES and (piece := source.read(min(PIECE, BYTES + 1 - len(text)))):
+    text, most = bytearray(head), _most_bytes(call)
+    while len(text) <= most and (piece := source.read(min(PIECE, most + 1 - len(text)))):
         text += piece
     source.back(bytes(text))
     return memoryview(text)
 
 
-def first_lines(body: memoryview) -> memoryview:
+def _most_bytes(call: Call) -> int:
+    """Bytes of a text that are looked at, for as many rows as are wanted."""
+    return BYTES * (call.looks or ROWS) // ROWS
+
+
+def first_lines(body: memoryview, call: Call) -> memoryview:
     """The first whole lines of a text."""
-    if len(body) <= BYTES:
+    most = _most_bytes(call)
+    if len(body) <= most:
         return body
-    head = bytes(body[:BYTES])
+    head = bytes(body[:most])
     return memoryview(head[: head.rfind(b"\n") + 1])
 
 
@@ -315,6 +383,8 @@ def labels_of(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> dict[st
 
 def labels_of_array(values: NDArray[Any]) -> Labels | None:
     """The same of an array; None if it holds other values."""
+    if values.dtype.kind == "O":
+        return labels_of_list(values.tolist())
     if values.ndim != 1 or values.dtype.kind not in "biuU":
         return None
     distinct = Labels.of(values)

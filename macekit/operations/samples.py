@@ -1,12 +1,12 @@
 """From the columns of a body to the library's data: scores, or counts."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import Counts, Scores, lone_rows, one_per_unit
+from estimators import Counts, MaceError, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.clusters.dependent_rows import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
@@ -17,13 +17,14 @@ from estimators.sample.stream import CountStream
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
+from macekit.text import printable
 
 
 def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     """The single sample of a request, one record a unit if units are named."""
     if set(body.samples) - {""}:
         raise fault("bad-option", "queries", "this question is about one sample; post several to /v1/compare")
-    data = data_of(body.samples.get("", Sample()), question.query, "")
+    data = data_of(body.samples.get("", Sample()), question.query)
     require_query_acts(question.query, data)
     if body.units is None:
         return data
@@ -114,9 +115,14 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
             "query by itself"
         )
         raise fault("bad-option", "units", detail)
-    samples = {
-        name: data_of(sample, query, f"query {place}: ") for place, (name, sample) in enumerate(body.samples.items())
-    }
+    samples: dict[str, Scores | Counts] = {}
+    for place, (name, sample) in enumerate(body.samples.items()):
+        try:
+            samples[name] = each = data_of(sample, query)
+            if isinstance(each, Scores) and each.query is Query.DISCRETE and _seem_all_different(each.members):
+                by_category(each)  # which refuses labels that no two records share
+        except (Problem, MaceError) as error:
+            raise _of_query(Problem.of(error), place, name) from None
     require_query_acts(query, *samples.values())
     if any(isinstance(each, LearnedCounts) for each in samples.values()):
         raise fault(
@@ -125,6 +131,18 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
             "one is counts of a learned score, which is answered by itself; give the records of each query",
         )
     return samples
+
+
+def _seem_all_different(labels: NDArray[Any]) -> bool:
+    """Whether no two of the first labels are the same."""
+    first = labels[:4096]
+    return len(np.unique(first)) == len(first)
+
+
+def _of_query(problem: Problem, place: int, name: str) -> Problem:
+    """The same with the number of the query, and with its name for whoever has the data."""
+    slug, local = problem.kind.slug, f"query '{printable(name)}': {problem.local}"
+    return Problem(slug, f"query {place}: {problem.detail}", field=problem.field, index=problem.index, local=local)
 
 
 def by_release(samples: Mapping[str, Scores | Counts]) -> dict[str, dict[str, Scores | Counts]]:
@@ -141,18 +159,18 @@ def by_release(samples: Mapping[str, Scores | Counts]) -> dict[str, dict[str, Sc
     return releases
 
 
-def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
-    """One query's scores or counts; ``where`` says which, when there are several."""
+def data_of(sample: Sample, query: str) -> Scores | Counts:
+    """One query's scores or counts."""
     if sample.counts is not None:
         if sample.members is not None or sample.nonmembers is not None:
-            detail = f"{where}counts: were sent together with scores; send one or the other"
+            detail = "counts: were sent together with scores; send one or the other"
             raise Problem("bad-option", detail, field="counts")
-        return counts_of(sample.counts, where).doubted(sample.signs)
+        return counts_of(sample.counts).doubted(sample.signs)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
             ("members", "the model was trained on") if sample.members is None else ("nonmembers", "it has never seen")
         )
-        detail = f"{where}{name}: is required and missing; give the scores of records that {whose}"
+        detail = f"{name}: is required and missing; give the scores of records that {whose}"
         raise Problem("missing-field", detail, field=name)
     return Scores.of(sample.members, sample.nonmembers, query)
 

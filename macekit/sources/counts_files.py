@@ -10,6 +10,7 @@ from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.compression import expanded
 from macekit.decoding.json import body_of_counts
 from macekit.decoding.json_values import parse_object
+from macekit.decoding.unnamed_columns import each_once
 from macekit.formats import format_named
 from macekit.problems import Problem
 from macekit.questions.counts.work import document_of, merged
@@ -42,7 +43,7 @@ def counts_together(files: Shards, call: Call, options: Mapping[str, object], te
         options,
         textual,
         columns=tuple(dict.fromkeys(column for part in parts for column in part.columns)),
-        cautions=tuple(dict.fromkeys(note for part in parts for note in part.cautions)),
+        cautions=each_once(note for part in parts for note in part.cautions),
     )
 
 

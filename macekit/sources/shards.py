@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import READ, Body, Call
 from macekit.decoding import reader_of
-from macekit.decoding.format import NOTHING
+from macekit.decoding.unnamed_columns import LATER, ROWS_LATER
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
@@ -61,7 +61,7 @@ class Shard:
                 blocks = reader_of(about).tables(about, file, self.keys)
             else:
                 buffered = pa.BufferedInputStream(file, READ)
-                blocks = reader_of(about).tables(about, Body(None, cast("BinaryIO", buffered)), NOTHING)
+                blocks = reader_of(about).tables(about, Body(None, cast("BinaryIO", buffered)), self.keys)
             for table, roles in blocks:
                 yield Block(self.name, table, roles)
 
@@ -107,14 +107,13 @@ class Shards:
         yield from ahead(self._blocks(call))
 
     def head(self, call: Call) -> None:
-        """Of files only the labels of the first rows are read."""
+        """Of files only the labels of the first rows of some are read."""
 
     def _blocks(self, call: Call) -> Iterator[Block]:
-        rows = 0
-        for shard in self.shards:
-            if call.looks and rows >= LOOKS:
-                call = replace(call, looks=False)
-            for block in shard.blocks(call):
+        rows, every = 0, -(-len(self.shards) // LATER)
+        for at, shard in enumerate(self.shards):
+            looks = LOOKS if rows < LOOKS else ROWS_LATER if at % every == 0 else 0
+            for block in shard.blocks(replace(call, looks=min(call.looks, looks))):
                 yield block
                 rows += block.rows if call.looks else 0
 

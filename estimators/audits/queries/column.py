@@ -195,6 +195,21 @@ def join_values(name: str, parts: Sequence[Values], as_category: bool, cautions:
     return MixedColumn("category", labels, missing, labels, False)
 
 
+def identifier_codes(column: MixedColumn, parts: Sequence[Values]) -> Integers:
+    """The values of an identifier as numbers: digits that lost their leading zeros are the same as with them.
+
+    They are told apart by the same rule in all tables, so that chance makes no more of them alike on one side.
+    """
+    if column.kind != "category":
+        return column.codes
+    texts = np.concatenate([as_texts(part).values for part in parts]).astype(np.str_)
+    digits = np.char.isdecimal(texts) & ~column.missing
+    if not (digits & np.char.startswith(texts, "0")).any():
+        return column.codes
+    texts[digits] = np.char.zfill(texts[digits], texts.dtype.itemsize // 4)  # in the order of numbers, too
+    return _codes(texts, column.missing)
+
+
 def _one_type(parts: Sequence[NDArray[Any]], missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Numbers of several tables as int64 or float64 where these hold them exactly, else as Python's own."""
     kinds = {part.dtype.kind for part in parts}

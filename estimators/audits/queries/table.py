@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from estimators.arrays import Floats, Integers
-from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, MixedColumn, join_values
+from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, MixedColumn, identifier_codes, join_values
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
@@ -294,7 +294,7 @@ def _encoded(
         if reason is not None:
             left.setdefault(reason, []).append(name)
             if reason == "identifiers":
-                identifiers[name] = column.codes
+                identifiers[name] = identifier_codes(column, parts)
             continue
         if has_many_levels(column):
             left.setdefault("many_levels", []).append(name)

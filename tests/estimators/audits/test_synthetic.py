@@ -256,6 +256,22 @@ def test_identifiers_that_were_carried_over_fail_a_release_that_distances_do_not
     assert "copies_released" not in codes(fair)
 
 
+def test_identifiers_that_lost_their_zeros_are_seen_and_raise_no_alarm() -> None:
+    """A spreadsheet writes 000123 as 123. Of 20 honest releases, whose identifiers lost them, too, none is accused."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        numbers = np.split(rng.permutation(10**5)[:600], 3)
+        padded = [[f"{each:08d}" for each in side] for side in numbers]
+        train, holdout = (numbered(rng, each) for each in padded[:2])
+        short = [[str(each) for each in side] for side in numbers]
+        honest = encode(train, holdout, numbered(rng, short[2]))
+        assert copied_identifiers(honest, 0.95) is None
+        if not seed:
+            shown = copied_identifiers(encode(train, holdout, numbered(rng, short[0])), 0.95)
+            assert shown is not None
+            assert shown.beyond_chance.lower > 150
+
+
 def test_rows_in_the_order_of_their_numbers_are_not_taken_for_copies() -> None:
     """Sorted by month, rows of one number are alike in any two tables, and so are those of the next."""
     shown = 0

@@ -8,7 +8,8 @@ from estimators import Counts, Scores, roc_band
 from estimators.errors import IncompatibleCells, InputError, OutOfRange
 from estimators.limits.every_cut import records_beyond, share_limits
 from estimators.privacy.roc import operating_points
-from estimators.sample.counting import EXACT_RECORDS, finest
+from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
+from estimators.sample.stream import CountStream
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -93,6 +94,27 @@ def test_cells_of_more_scores_than_are_told_apart_may_be_cut() -> None:
     for at, (low, high) in enumerate(exact):
         assert low - 5e-4 <= whole.lower[at] <= low
         assert high <= whole.upper[at] <= high + 5e-4
+
+
+def test_cuts_within_cells_of_counts_lie_within_the_band_and_cells_of_a_grid_cost_nothing() -> None:
+    """Before, the curve lay above the band of these cells in every sample."""
+    rng, world = np.random.default_rng(8), WORLDS[1]
+    for _ in range(20):
+        scores = Scores.of(*world.draw(rng, 500, 500))
+        band = roc_band(by_edges(scores, np.array([-1.0, 0.0, 1.0, 2.0])))
+        truth = world.roc(band.fpr)
+        assert np.all((band.lower <= truth + 1e-12) & (truth <= band.upper + 1e-12))
+        exact, on_grid = roc_band(scores), roc_band(by_grid(scores))
+        assert np.allclose(exact.upper, on_grid.upper, atol=0.005)
+
+
+def test_a_score_within_a_cell_is_accused_as_a_whole() -> None:
+    """That of frequent scores of a grid, whose cell has other records, too: 300 and 200 at 0.5, one of each beside."""
+    sides = (np.concatenate([np.full(n, 0.5), [0.5 + 1e-9], np.linspace(0.0, 0.4, 500 - n)]) for n in (300, 200))
+    counts = CountStream.on_grid().plus(*sides).counts()
+    assert int(counts.alike()[0].max()) == 300
+    upper = roc_band(counts, rates=[0.1]).upper[0]
+    assert upper < 0.05 < 300 / 501  # whoever accuses one of these nonmembers accuses 200 of 501
 
 
 def test_what_has_no_curve_is_refused() -> None:

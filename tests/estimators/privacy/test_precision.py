@@ -10,7 +10,7 @@ from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.every_cut import share_limits
 from estimators.privacy import precision
 from estimators.privacy.roc import from_the_top
-from estimators.sample.counting import EXACT_RECORDS, finest
+from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -89,6 +89,18 @@ def test_of_many_records_a_threshold_between_those_counted_is_covered() -> None:
     assert found.estimate.upper > 0.1 * next_hits / (0.1 * next_hits + 0.9 * alarms[first] / EXACT_RECORDS)
     assert found.estimate.lower < surest(shifted(1.0), 0.1, 0.05) < found.estimate.upper
     assert found.estimate.upper - found.estimate.lower < 0.1
+
+
+def test_a_cut_within_a_cell_of_counts_is_covered() -> None:
+    """Before, the truth lay above the upper end of these cells in every sample."""
+    rng, world = np.random.default_rng(8), shifted(1.0)
+    truth = surest(world, 0.1, 0.25)
+    for _ in range(10):
+        scores = Scores.of(*world.draw(rng, 2000, 2000))
+        (of_cells,) = best_precision(by_edges(scores, np.array([-1.0, 0.0, 1.0, 2.0, 3.0])), 0.1, shares=[0.25])
+        on_grid, exact = (best_precision(each, 0.1, shares=[0.25])[0].estimate for each in (by_grid(scores), scores))
+        assert of_cells.estimate.lower < truth < of_cells.estimate.upper
+        assert on_grid.upper == pytest.approx(exact.upper, abs=0.01)
 
 
 def test_sides_apart_and_alike_and_one_score_for_all() -> None:

@@ -87,6 +87,57 @@ def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(name, mace,
         assert answers[0].answer["result"]["warnings"][0]["code"] == DEPENDENT
 
 
+def alike() -> pd.DataFrame:
+    """Rows of people whose scores are nearly one."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(240), 12)
+    own = np.repeat(rng.normal(size=240), 12)
+    scores = {name: own + 0.3 * rng.normal(size=len(person)) for name in ("score", "other")}
+    return pd.DataFrame({**scores, "member": person % 2, "user_id": person, "half": np.arange(len(person)) % 2})
+
+
+FORMS = (
+    "queries of a frame", "a frame for each query", "counts of each query", "steps", "groups", "vectors",
+    "a frame for each side", "merged counts",
+)  # fmt: skip
+
+
+def of_forms() -> dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """What is asked of these rows in the forms that a client looks at before it asks."""
+    rows = alike()
+    one = rows.drop(columns="other")
+    sides = [one[one["member"] == inside][["score", "user_id"]] for inside in (1, 0)]
+    parts = [macekit.counts(one.iloc[:1000]), macekit.counts(one.iloc[1000:])]
+    return {
+        "queries of a frame": ("compare", (rows,), {"score": ["score", "other"]}),
+        "a frame for each query": ("compare", ({"a": one, "b": one.assign(score=rows["other"])},), {}),
+        "counts of each query": ("compare", (dict(zip("ab", parts, strict=True)),), {}),
+        "steps": ("advantage_series", (rows,), {"score": ["score", "other"]}),
+        "groups": ("gate", (one,), {"group": "half", "max_group_advantage": 0.6}),
+        "vectors": ("gate", (rows,), {"score": ["score", "other"], "estimator": {"kind": "histogram", "bins": 8}}),
+        "a frame for each side": ("gate", (*sides,), {"score": "score"}),
+        "merged counts": ("gate", (), {"counts": parts}),
+    }
+
+
+@pytest.mark.slow
+@each_case("form", FORMS)
+def test_a_server_withholds_what_is_withheld_here(form: str, mace: macekit.Mace) -> None:
+    """It passed beside the warning where only the client saw the column; frames for each side were not looked at."""
+    name, data, asked = of_forms()[form]
+    limits = {"max_advantage": 0.9, **asked}
+    answers = []
+    for client in (macekit, mace):
+        shards = {"counts": client.counts(shards=asked["counts"])} if "counts" in asked else {}
+        answers.append(getattr(client, name)(*data, **limits | shards).answer)
+
+    said = [[each["message"] for each in answer["warnings"] if each["code"] == DEPENDENT] for answer in answers]
+    assert said[0] == said[1] == [*dict.fromkeys(said[0])]
+    assert len(said[0]) == {"a frame for each query": 2, "counts of each query": 2, "steps": 2}.get(form, 1)
+    for answer in answers:
+        assert (answer["decision"], answer["undecided_because"]) == ("not applicable", DEPENDENT)
+
+
 @each_case(
     "given, slug",
     ({"cluster": "person"}, "bad-option"),

@@ -274,3 +274,35 @@ def test_an_argument_without_a_place_is_refused_with_its_possible_names(call: An
         call()
 
     assert str(raised.value) == said
+
+
+@each_case("name", ["compare", "compare_releases", "advantage_series"])
+def test_the_odd_one_of_several_queries_is_named(name: str, mace: macekit.Mace) -> None:
+    texts = [f"m{row}" for row in range(30)], [f"n{row}" for row in range(30)]
+    for odd, kind in (((MEMBERS[:3], NONMEMBERS), "too-few-records"), (texts, "too-many-cells")):
+        for client, said in ((macekit, "query 'odd': "), (mace, "query 1: ")):
+            problem = refused(client, {"good": SIDES, "odd": odd}, ask=name)
+            assert (problem.kind, problem.detail.startswith(said)) == (kind, True)
+    rows = np.arange(60)
+    frame = pd.DataFrame({"member": rows % 2, "good": rows % 7 / 7, "odd": np.where(rows == 7, np.nan, rows)})
+    assert refused(macekit, frame, ask=name, score=["good", "odd"]).detail.startswith("odd: score: record 7 is NaN")
+
+
+def test_why_a_comparison_is_not_applicable_names_the_query() -> None:
+    answer = macekit.compare({"good": SIDES, "odd": (MEMBERS, MEMBERS)}, max_advantage=0.99)
+    assert answer.sentence.startswith(f"Not applicable: query 'odd': {len(MEMBERS)} scores stand on both sides")
+    (said,) = (each.message for each in answer.warnings if each.code == "sides_share_records")
+    assert said in answer.sentence
+
+
+@each_case("column", ["score", "g"])
+def test_integers_of_more_than_64_bits_are_read_of_a_frame_as_of_a_list(column: str) -> None:
+    """pandas holds them as objects, and Arrow's own error came out."""
+    rows = np.arange(60)
+    long = [10**30 + int(row) % 5 for row in rows]
+    frame = pd.DataFrame({"score": rows * 7 % 11 / 7, "member": rows % 2, "g": rows % 3}).assign(**{column: long})
+    sides = {side: frame[frame["member"] == inside] for side, inside in (("members", 1), ("nonmembers", 0))}
+    of_frame = macekit.report(frame, score="score", group="g")
+    lists = {side: each["score"].tolist() for side, each in sides.items()}
+    groups = {side: each["g"].tolist() for side, each in sides.items()}
+    assert of_frame.advantage == macekit.report(**lists, groups=groups).advantage

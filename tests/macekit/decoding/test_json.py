@@ -304,6 +304,18 @@ def test_those_of_a_file_of_counts_do_unless_it_has_some() -> None:
             read(json.dumps(written | more).encode(), **named)
 
 
+def test_what_is_known_to_be_odd_comes_with_the_records() -> None:
+    known = [{"code": "dependent_rows", "message": "rows of one 'id' are alike"}]
+    sides = {"members": [1, 2], "nonmembers": [3]}
+    for records in (sides, {"queries": {"a": sides, "b": sides}}, {"counts": sides}):
+        found = read(json.dumps({**records, "warnings": known}).encode())
+        assert [(each.code, each.message) for each in found.cautions] == [(*known[0].values(),)]
+        assert found.options == {}
+        assert read(json.dumps({**records, "warnings": None}).encode()).cautions == ()
+        for wrong in ("odd", [1], [{"code": "odd"}], {"code": "odd", "message": ""}):
+            assert refusal(json.dumps({**records, "warnings": wrong}).encode()).kind.slug == "wrong-type"
+
+
 @settings(max_examples=80)
 @given(st.binary(max_size=60) | st.text('{}[]",:0123456789.eE-+ntfmembrs\\u', max_size=60).map(str.encode))
 def test_random_bytes_are_material_or_a_problem(body: bytes) -> None:

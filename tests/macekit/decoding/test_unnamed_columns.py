@@ -22,6 +22,9 @@ from estimators.clusters.dependent_rows import DEPENDENT, says_whose
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
 from macekit.decoding import unnamed_columns as spare
 from macekit.decoding.body import DecodedBody
+from macekit.decoding.columns import Labels
+from macekit.decoding.roles import Roles
+from macekit.decoding.table import Table
 from macekit.questions.counts import work
 from macekit.sources import reading
 from tests.app.http.asked import TABLES, ok, post
@@ -170,6 +173,51 @@ def test_only_the_first_rows_of_a_large_table_are_looked_at() -> None:
         assert rows <= spare.ROWS
     late = np.where(np.arange(number) < spare.ROWS, np.arange(number), number)
     assert read({**columns, "user_id": late}, PARQUET).cautions == ()
+
+
+def sorted_late(number: int) -> pa.Table:
+    """Rows of their own first, and then people with four alike each."""
+    rng = np.random.default_rng(0)
+    person = np.where(np.arange(number) < number // 2, np.arange(number), number + np.arange(number) // 4)
+    score = rng.normal(size=2 * number)[person] + 0.5 * rng.normal(size=number)
+    return pa.table({"score": score, "member": person % 2 == 0, "user_id": person})
+
+
+@pytest.mark.slow
+@each_case("form", ["frame", "dict", "reader", "folder", "folder of text", "Arrow"])
+def test_rows_that_follow_the_first_are_looked_at(form: str, tmp_path: Path) -> None:
+    """Sorted so that people with several rows come late, a table passed."""
+    table = sorted_late(8 * spare.ROWS)
+    for at in range(8):
+        part = table.slice(at * spare.ROWS, spare.ROWS)
+        for suffix in ("parquet", "csv"):
+            (tmp_path / suffix).mkdir(exist_ok=True)
+            (tmp_path / suffix / f"{at}.{suffix}").write_bytes(TABLES[SUFFIXES[suffix]](part))
+    (tmp_path / "all.arrow").write_bytes(TABLES[ARROW](table))
+    given: Any = {
+        "frame": table.to_pandas,
+        "dict": lambda: {name: table[name].to_numpy() for name in table.column_names},
+        "reader": lambda: table.to_reader(max_chunksize=5000),
+        "folder": lambda: tmp_path / "parquet",
+        "folder of text": lambda: tmp_path / "csv",
+        "Arrow": lambda: [tmp_path / "all.arrow"],
+    }[form]()
+    assert macekit.gate(given, max_advantage=0.9).undecided_because == DEPENDENT
+
+
+def test_blocks_that_follow_are_looked_at_alike_however_many_come() -> None:
+    """Of 200 blocks no more than a few are kept, from the first to the last; one with a gap does not end the look."""
+    look, layout = spare.Look(), Roles((0,), 1, None, None)
+    for at in range(200):
+        rows = spare.ROWS if not at else 3000
+        columns = {0: np.full(rows, float(at)), 1: np.arange(rows) % 2 == 0}
+        labels = {} if at == 100 else {"user_id": Labels(np.zeros(rows, np.intp), ["a"])}
+        look.add(Table(columns, 0, ["score", "member"], unnamed=labels), layout)
+    kept = [int(part[0]) for part in look._scores[""]]
+    assert kept[0] == 0
+    assert 8 <= len(kept) - 1 <= spare.LATER
+    assert np.ptp(np.diff(kept[1:])) == 0
+    assert kept[-1] > 150
 
 
 def test_lists_have_no_spare_columns() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -16,8 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import macekit
-from macekit.call import Call
+from macekit.call import ARROW, CSV, NDJSON, PARQUET, Call
 from macekit.sources import reading, shards
+from tests.app.http.asked import TABLES
+from tests.cases import each_case
 from tests.macekit.sources.support import NAMES, folder, table
 from tests.refusing import refusing
 
@@ -177,6 +180,34 @@ def test_folders_called_key_value_are_columns(tmp_path: Path) -> None:
     once = macekit.counts(RECORDS, **NAMES)["counts"]
     assert doubled["members"] == [2 * each for each in once["members"]]
     assert doubled["cells"] == once["cells"]
+
+
+PACKED: dict[str, Callable[[pa.Table], bytes]] = {
+    "parquet": TABLES[PARQUET], "csv": TABLES[CSV], "csv.gz": lambda each: gzip.compress(TABLES[CSV](each)),
+    "jsonl": TABLES[NDJSON], "arrows": TABLES[ARROW],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@each_case("suffix", [*PACKED])
+def test_they_are_in_every_format_of_tables(suffix: str, tmp_path: Path) -> None:
+    """Of text and of streams they were left out, and the folder was refused or read without them."""
+    rng = np.random.default_rng(0)
+    for user in range(15):
+        for part in ("train", "test"):
+            own = pa.table({"loss": rng.normal() + 0.1 * rng.normal(size=12)})
+            folder = tmp_path / suffix / f"split={part}" / f"user_id=u{user}-{part}"
+            folder.mkdir(parents=True)
+            (folder / f"0.{suffix}").write_bytes(PACKED[suffix](own))
+    for given in ({"members": tmp_path / suffix}, {"counts": macekit.counts(tmp_path / suffix)}):
+        answer = macekit.gate(**given, max_advantage=0.9)
+        assert answer.undecided_because == "dependent_rows"
+        assert "'user_id'" in answer.warnings[0].message
+    named = macekit.estimate(tmp_path / suffix, score="loss", cluster="user_id")
+    assert named.advantage.clusters.numbers == [30]
+    (folder / f"1.{suffix}").write_bytes(PACKED[suffix](own.append_column("split", [["a"] * 12])))
+    with pytest.raises(macekit.MaceProblem, match="called like a column"):
+        macekit.counts(tmp_path / suffix, score="loss")
 
 
 def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:

@@ -93,7 +93,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
     """Of one sample the counts of each group, all on the cells of all, in the order of the groups' labels."""
-    data = data_of(body.samples[""], query, "")
+    data = data_of(body.samples[""], query)
     require_query_acts(query, data)
     if isinstance(data, Counts):
         counts, table = data, groups_of_counts(body, data)
