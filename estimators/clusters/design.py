@@ -24,6 +24,10 @@ FEW = 40  # clusters below which the variance between them is not trusted, and l
 ROUNDS = 3
 """How often marks of rows and of clusters take up each other's: rows of crossed columns are told apart by both."""
 
+UNCERTAIN = 0.7
+"""So much larger than it is read off is a correlation taken to be, over the root of the number of clusters it is of: of
+few it is read off as low where they are right, and they would weigh much then, and as high where they are wrong."""
+
 SHRINKAGE = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Correlations at which rows may be weighed, if at the estimated one few large clusters outweigh all others."""
 
@@ -182,8 +186,10 @@ class Clusters:
         """
         if len(self.columns) > 1:
             return np.ones(self.rows)
-        sizes = _sizes(self.columns[0])
-        weights = 1.0 / (1.0 + (sizes - 1.0) * correlation)
+        sizes, several = _sizes(self.columns[0]), np.bincount(self.columns[0]).astype(np.float64)
+        several = several[several > 1.0]
+        doubt = UNCERTAIN * float(((several**2).sum() / max(several.sum() ** 2, 1.0)) ** 0.5)
+        weights = 1.0 / (1.0 + (sizes - 1.0) * min(correlation + doubt, 1.0))
         for assumed in SHRINKAGE:
             if self.heavy(weights, self.columns[0]) >= FEW:
                 break

@@ -33,6 +33,7 @@ from estimators.clusters.effective import accuracies, lower_by_variance
 from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import DimensionMismatch, IncompatibleCells, InputError, MixedTypes, OptionError, TooFewRecords
 from estimators.limits.binomial import lower_limit
+from estimators.optimum.ends import checked_ends
 from estimators.privacy.roc import auc, clustered_auc
 from estimators.sample.counting import finest
 from tests.cases import each_case
@@ -124,13 +125,13 @@ def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
 def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
     draw = copies(300, 0.8, 0.3)
     ratios = []
-    for seed in range(6):
+    for seed in range(40):
         members, nonmembers, labels = draw(np.random.default_rng(seed))
         one = advantage(Scores.of(np.unique(members), np.unique(nonmembers)), seed=seed)
         every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
         ratios.append(every.estimate.interval.width / one.estimate.interval.width)
 
-    assert 0.95 < np.mean(ratios) < 1.03
+    assert 0.95 < np.mean(ratios) < 1.04  # 1.031 at 100 seeds, give or take 0.0075; six seeds may say 1.08
 
 
 @pytest.mark.slow
@@ -559,3 +560,34 @@ def test_the_upper_end_holds_where_people_are_exposed_as_a_whole(people_a_side, 
         missed += advantage(scores, cluster=np.repeat(np.arange(2 * people_a_side), 60)).upper < share
 
     assert missed <= most_misses(runs, 0.025)
+
+
+def yes_or_no(draws: np.random.Generator, persons: int, sizes: dict[int, int]) -> tuple[Scores, np.ndarray]:
+    """Persons of one side each, of whom four in five are told right by a yes or no that all of their rows have."""
+    rows = np.array([sizes.get(person, 1) for person in range(persons)])
+    members, nonmembers = (np.repeat((draws.random(persons) < rate).astype(float), rows) for rate in (0.8, 0.2))
+    each = np.repeat(np.arange(persons), rows)
+    return Scores.of(members, nonmembers), np.concatenate([each, persons + each])
+
+
+def test_the_rows_that_are_judged_at_one_seed_are_a_sample_of_all() -> None:
+    values = []
+    for run in range(300):
+        scores, label = yes_or_no(np.random.default_rng(run), 120, {0: 2})
+        values.append(checked_ends(scores, 0.5, None, 0, cluster=label).validation.limits.unseen[0].value)
+
+    # of 215 independent rows: 0.0155 more at this seed where its draws were of the same places in every sample
+    assert abs(np.mean(values) - 0.8) < 4.0 * 0.0273 / 300**0.5
+
+
+def test_few_large_clusters_hardly_weigh_more_where_they_are_right() -> None:
+    def heaviest(right: bool) -> float:
+        scores, label = yes_or_no(np.random.default_rng(1), 120, {0: 20, 1: 20, 2: 20})
+        members = scores.members.copy()
+        members[:60] = right
+        told = Scores.of(members, scores.nonmembers)
+        clusters, fine = Clusters.of(label, told, 0.5), finest(told)
+        weights = clusters.weights(max(clusters.correlations(clusters.cells(fine, told), fine)))
+        return float(weights[:60].sum() / weights[: len(members)].sum())
+
+    assert heaviest(True) < 0.06  # 0.12, and 0.03 where they are wrong, at the correlation as it is read off
