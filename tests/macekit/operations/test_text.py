@@ -276,6 +276,9 @@ def test_lines_arrays_and_a_request_have_one_answer_here_and_in_python(tmp_path:
         ask(npz_bytes(arrays), NPZ, max_advantage="0.2"),
         macekit.audit_text(**sides, max_advantage=0.2).answer,
         macekit.audit_text(*([np.array(each) for each in sides[name]] for name in sides), max_advantage=0.2).answer,
+        macekit.audit_text(
+            *([list(np.array(each)) for each in sides[name]] for name in sides), max_advantage=0.2
+        ).answer,
         macekit.audit_text(files["members"], files["nonmembers"], max_advantage=0.2).answer,
         macekit.audit_text(tmp_path / "both.jsonl", max_advantage=0.2).answer,
     ):

@@ -22,6 +22,7 @@ MEMBER = "member"
 IDS = ("id", "group")
 LISTS = (LOGPROBS, MEAN, STD, REFERENCE)
 
+NUMBERS = (int, float, np.integer, np.floating)  # a list of an array has the latter
 BATCH = 2**20  # tokens that are scored together, or thereabouts
 
 NAMES = {
@@ -158,7 +159,7 @@ class Reader:
         if not isinstance(value, list):
             raise self._wrong(each, f"{name}: need a list of numbers, one a token")
         values = value[1:] if value and value[0] is None else value
-        odd = next((at for at, number in enumerate(values) if type(number) not in (int, float)), None)
+        odd = next((at for at, it in enumerate(values) if isinstance(it, bool) or not isinstance(it, NUMBERS)), None)
         if odd is not None:
             place = odd + len(value) - len(values)
             kind = KINDS.get(type(values[odd]), "no number")
