@@ -27,6 +27,8 @@ MIDDLE = 0.4  # beyond, quantiles are compared at this level
 HALF_WAY = 0.5
 """From what is usual to certainty: clusters that a rule finds more often are exposed as a whole."""
 
+ROUNDING = 1e-9  # sums in another order may differ by less
+
 TINY = 1e-300
 NO_SKEW = 1e-3  # a gamma law with less is normal
 
@@ -102,6 +104,7 @@ class Accuracy:
     freedom: float
     design_effect: float
     reweighted: Reweighted
+    may_fail: MayFail
 
     @classmethod
     def of(
@@ -150,7 +153,8 @@ class Accuracy:
         freedom = max(1.0, min(heavy, 2.0 * err))
         extra_rates = WRONG if judged_rows is None else AS_SEEN
         reweighted = Reweighted.of(clusters, share, ~right if is_best else right, extra_rates)
-        return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted)
+        may_fail = () if is_best else may_fail_of(clusters, share, right)
+        return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted, may_fail)
 
     def trials(self, alpha: float) -> float:
         """Guesses at which a limit of this level allows for a variance that was itself estimated."""
@@ -162,7 +166,8 @@ class Accuracy:
         """Lower limit of the advantage."""
         trials = self.trials(alpha)
         by_variance = float(lower_limit(self.value * trials, trials, alpha))
-        return 2.0 * max(0.0, min(by_variance, self.reweighted.lower(alpha))) - 1.0
+        lost = max(sum(part * more_than_seen(each, alpha) for part, each in way) for way in self.may_fail)
+        return 2.0 * max(0.0, min(by_variance, self.reweighted.lower(alpha), self.value - lost)) - 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,8 @@ class EffectiveEnds:
         return max(by_variance, *by_weights, with_unseen(rate, self.whole_clusters, alpha))
 
 
-WholeClusters = tuple[tuple[float, float], ...]
+Whole = tuple[float, float]
+WholeClusters = tuple[Whole, ...]
 """Of each side and column, about how many clusters a rule is far more often right than about others; and of how many.
 
 They are counted in clusters of one weight, as many as are as uneven as these.
@@ -228,8 +234,28 @@ def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -
 
     The variance between few clusters says nothing of those: an exact limit of their share does.
     """
-    more = max(float(upper_limit(seen, number, alpha)) - seen / number for seen, number in whole_clusters)
-    return advantage + (1.0 - advantage) * more
+    return advantage + (1.0 - advantage) * max(more_than_seen(each, alpha) for each in whole_clusters)
+
+
+def more_than_seen(whole: Whole, alpha: float) -> float:
+    """By how much the share of such clusters may be larger than among those that were seen."""
+    seen, number = whole
+    return float(upper_limit(seen, number, alpha)) - seen / number
+
+
+MayFail = tuple[tuple[tuple[float, Whole], ...], ...]
+"""What clusters may fail together: what of the accuracy is theirs, and of how many so many fail as a whole."""
+
+
+def may_fail_of(clusters: Clusters, share: Floats, right: Booleans) -> MayFail:
+    """Of guesses of rows with these shares of the accuracy: sides fail together where clusters have rows of both."""
+    whole = iter(whole_clusters_of(clusters, share, ~right))
+    by_side = [[(dot(share[side], right[side]), next(whole)) for _ in clusters.columns] for side, _ in clusters.sides]
+    return (
+        tuple(zip(*by_side, strict=True))
+        if clusters.share_sides
+        else tuple((each,) for side in by_side for each in side)
+    )
 
 
 def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> WholeClusters:
@@ -239,7 +265,7 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
         for column in clusters.columns:
             mass, shares = shares_right(column[side], weights[side], right[side])
             usual = float(np.median(shares))
-            far = shares - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(shares), np.bool_)
+            far = shares - usual > HALF_WAY * (1.0 - usual) + ROUNDING
             number = participants(mass)
             several.append((number * float(mass[far].sum() / mass.sum()), number))
     return tuple(several)

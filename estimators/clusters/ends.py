@@ -249,8 +249,6 @@ class RuleEnds:
 
     right: effective.Accuracy | Fortunes
     wrong: effective.Accuracy | Fortunes
-    whole_clusters: tuple[effective.WholeClusters, ...] = ()
-    """Clusters that the guesses, and the opposite ones, are right about as a whole; betting needs none."""
 
     @classmethod
     def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Booleans, seed: int) -> RuleEnds:
@@ -269,8 +267,7 @@ class RuleEnds:
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
         one, other = (effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right))
-        whole_clusters = tuple(effective.whole_clusters_of(clusters, weights, each) for each in (right, ~right))
-        return cls(one, other, whole_clusters)
+        return cls(one, other)
 
     @property
     def finite_sample(self) -> bool:
@@ -279,15 +276,7 @@ class RuleEnds:
 
     def advantage(self, alpha: float) -> tuple[float, float]:
         """Lower and upper end, each of level 1 - alpha."""
-        lower, upper = _lower(self.right, alpha), -_lower(self.wrong, alpha)
-        if not isinstance(self.right, effective.Accuracy):
-            return lower, upper
-        value = 2.0 * self.right.value - 1.0
-        by_right, by_wrong = (
-            effective.with_unseen(each, whole_clusters, alpha)
-            for each, whole_clusters in zip((value, -value), self.whole_clusters, strict=True)
-        )
-        return min(lower, -by_wrong), max(upper, by_right)
+        return _lower(self.right, alpha), -_lower(self.wrong, alpha)
 
 
 def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:

@@ -61,6 +61,9 @@ NARROW = 0.5
 OF_TIES = 0.05
 """Share of an end's error that is for which large ties the threshold accuses; the rate at it has what is left."""
 
+OFF_CHORD = 0.25
+"""A curve off its chord by so much of its rise, and half a standard error of that, is too bent for quadrature."""
+
 FEW = 24
 """One record in so many is no large tie where there are few records; of more, ``RARE`` records are none."""
 
@@ -319,6 +322,11 @@ def operating_points(
     if the rate falls on that step. The limits at all of these have what is left of the error (members are independent
     of nonmembers), and the worst counts. Cells that may hold several scores stay whole: nobody knows their order.
 
+    Quadrature takes the curve between these cuts for a straight line. If many members stand just inside or just
+    outside ``fpr`` it is bent, and one end of the bracket is the right rate itself, as uncertain as any: quadrature
+    missed it in a quarter of samples. So where the curve is far off its chord (``OFF_CHORD``) the limits at the cut
+    farthest along that is count, too, and the bracket is that of e, as beside ties. Simulated, not proven.
+
     Args:
         counts: Counts of both sides over cells with an order; a higher score means member.
         rates: The false positive rates, each strictly between 0 and 1.
@@ -417,7 +425,9 @@ def _lower_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[flo
     large |= 4.0 * alike[1, ties] >= (accused - surely)[:, None]
     left = large & (ties <= at[:, None]) & (alarms[ties + 1] >= surely[:, None])
     lowers = np.full(len(rates), np.inf)
-    for of_rate, cut, level in (every, (*_at(left, hits[ties]), np.maximum(0.0, rest))):
+    far = np.maximum(alarms.searchsorted(surely - 1, side="right") - 1, 0)
+    rest = np.maximum(0.0, rest)
+    for of_rate, cut, level in (every, (*_at(left, hits[ties]), rest), (*_knees(cuts, far, at, -1), rest)):
         limit = n1 * lower_limit(cut, n1, level[of_rate])
         below = cut - np.hypot(cut - limit, np.maximum(0, cut - least[of_rate]))
         np.minimum.at(lowers, of_rate, below / n1)
@@ -442,16 +452,35 @@ def _upper_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[flo
     before = (ties >= at[:, None]) & (alarms[ties] < never[:, None])
     before &= 4.0 * alike[1, ties] >= (never - accused)[:, None]
     uppers = np.full(len(rates), -np.inf)
+    far = np.minimum(alarms.searchsorted(never), len(alarms) - 1)
     rest = (1.0 - OF_TIES) * levels
     for of_rate, cut, level in (
         every,
         (*_at(may_end, hits[ties + 1]), rest),
         (*_at(before, hits[ties]), rest),
+        (*_knees(cuts, at, far, 1), rest),
     ):
         limit = n1 * upper_limit(cut, n1, level[of_rate])
         above = cut + np.hypot(limit - cut, np.maximum(0, most[of_rate] - cut))
         np.maximum.at(uppers, of_rate, above / n1)
     return uppers
+
+
+def _knees(cuts: _Cuts, first: Integers, last: Integers, way: int) -> tuple[Integers, Integers]:
+    """Where the curve lies far above (``way`` 1) or below (-1) its chord between two cuts: of which rates, and members.
+
+    Of these cuts it is the one farthest along, up or down: beyond it the curve may be flat.
+    """
+    of_rate, members = [], []
+    for k, (low, high) in enumerate(zip(first, last, strict=True)):
+        rise, run = (each[low : high + 1] - each[low] for each in (cuts.hits, cuts.alarms))
+        most = int(rise[-1])
+        off = way * (rise - run * (most / max(int(run[-1]), 1)))
+        bends = np.flatnonzero(off > OFF_CHORD * most + 0.5 * sqrt(most))
+        if bends.size:
+            of_rate.append(k)
+            members.append(cuts.hits[low + bends[-1 if way > 0 else 0]])
+    return np.array(of_rate, dtype=np.int64), np.array(members, dtype=np.int64)
 
 
 def _require_order(counts: Counts) -> Counts:

@@ -529,6 +529,23 @@ def test_no_upper_end_is_closer_than_the_exact_limit_of_people_exposed_as_a_whol
         assert binom.sf(exposed - 1, people, share) <= level or attack.lower < unaware
 
 
+@each_case("people, unknown, prior", [(50, 0, 0.9), (50, 1, 0.8), (60, 0, 0.5), (45, 0, 0.95)])
+def test_no_lower_end_is_closer_than_the_exact_limit_of_people_unknown_as_a_whole(people, unknown, prior) -> None:
+    """Some rows of others are wrong, which said that clusters vary little: of 50 people a tenth could be unknown."""
+    member = np.repeat(np.arange(people) >= unknown, 4) * 1.0
+    nonmember = np.arange(4 * people) % 40 == 0
+    sides = [
+        noise + 30.0 * side
+        for noise, side in zip(np.random.default_rng(0).normal(size=(2, len(member))), (member, nonmember), strict=True)
+    ]
+    person = np.tile(np.repeat(np.arange(people), 4), 2)
+    for confidence in (0.95, 0.99, 0.999):
+        found = advantage(Scores.of(*sides), prior, cluster=person, confidence=confidence)
+        share = (prior + (1.0 - prior) * (1.0 - nonmember.mean()) - (1.0 + found.lower) / 2.0) / prior
+        unaware = found.lower < abs(2.0 * prior - 1.0) + 1e-12
+        assert unaware or binom.cdf(unknown, people, share) <= (1.0 - confidence) / 2.0
+
+
 @each_case("people, others, exposed", [(42, 42, 9), (42, 42, 18), (60, 42, 12), (42, 60, 34), (200, 200, 25)])
 def test_no_end_of_the_area_is_closer_than_the_exact_limit_of_people_ahead_as_a_whole(people, others, exposed) -> None:
     """The area is 1/2 and half their share. The upper end missed 1.5 to 4 times as often as stated."""
