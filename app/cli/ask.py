@@ -32,7 +32,7 @@ from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute
-from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
+from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, require_names_once, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import of_table, takes_arrays
@@ -104,14 +104,14 @@ def _read(source: Source, data: memoryview, *, has_options: bool, has_public_key
             return None
         if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
+        require_names_once(data)
         signature = SIGNATURE_HOLDS if has_public_key else NOT_CHECKED if "signature" in content else ""
         content = validate_answer(operation, content)
         reply = Reply(200, JSON, msgspec.json.encode(content))
         return Answer(operation, reply, content, source.name, signature)
     except msgspec.DecodeError:
         if _has_unbounded_numbers(data):
-            message = f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
-            raise Misuse(message) from None
+            raise Misuse(f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float") from None
         return None  # the reader of requests says what is wrong
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
