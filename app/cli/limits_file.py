@@ -13,20 +13,21 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from app.cli.inputs import Source
 from app.cli.options import Option, options_of, values_of
 from app.cli.parsing import Misuse
-from app.cli.run import Apart, Inputs
 from estimators.python.dataclass import dataclass
 from macekit.call import JSON, Call
 from macekit.catalogue import BY_NAME
-from macekit.decoding.compression import expanded
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.text import nearest, printable
+
+if TYPE_CHECKING:
+    from app.cli.inputs import Source
+    from app.cli.run import Inputs
 
 COMMANDS = ("gate", "model", "synthetic")  # what reads such a file
 
@@ -85,6 +86,9 @@ def values_of_each(
     inputs: Inputs, question: str, options: Sequence[Option], arguments: argparse.Namespace, from_file: str
 ) -> list[dict[str, object]]:
     """The options of each input: what a request there says itself wins over what was filled in, and that is said."""
+    from app.cli.inputs import Source
+    from app.cli.run import Apart
+
     filled_in = {each.name: each for each in getattr(arguments, "filled_in", ())}
     texts = {name: _typed(each.flag[2:], getattr(arguments, each.key)) for name, each in filled_in.items()}
     several = isinstance(inputs, Apart)
@@ -115,6 +119,8 @@ def _said_by(source: Source, operation: str) -> frozenset[str]:
     Raises:
         Misuse: it comes from a pipe and is too long to be looked at before it is read.
     """
+    from macekit.decoding.compression import expanded
+
     if source.media_type != JSON:
         return frozenset()
     if source.size is None:
