@@ -38,6 +38,8 @@ OF_SERVICE = "; settings of the service stand in a file of another name, which M
 
 MOST_BYTES = 2**20
 
+WHOLE = ("state", "declaration")  # a request with one of these has all its options there
+
 
 @dataclass(frozen=True, slots=True)
 class LimitsFile:
@@ -92,17 +94,18 @@ def values_of_each(
     filled_in = {each.name: each for each in getattr(arguments, "filled_in", ())}
     texts = {name: _typed(each.flag[2:], getattr(arguments, each.key)) for name, each in filled_in.items()}
     several = isinstance(inputs, Apart)
-    has_confidence = getattr(arguments, "option:confidence", None) is not None and "confidence" not in filled_in
+    is_typed = getattr(arguments, "option:confidence", None) is not None and "confidence" not in filled_in
     taken, notes, every = set[str](), list[str](), []
     for each in [of_file for _, of_file in inputs.files] if isinstance(inputs, Apart) else [inputs]:
-        source = each[0] if isinstance(each, list) and len(each) == 1 else None
-        said = _said_by(source, question) if isinstance(source, Source) and (texts or several) else frozenset()
-        own = [name for name in texts if any(_are_one(name, other) for other in said)]
-        if isinstance(source, Source) and own:
-            notes.append(f"{source.name} itself says, so not filled in: {' '.join(texts[name] for name in own)}")
-        if isinstance(source, Source) and several and "confidence" in said and not has_confidence:
-            message = "has a confidence of its own; of several files, type the one of all together: --confidence"
-            raise Misuse(f"{source.name}: {message}")
+        source, own = each[0] if isinstance(each, list) and len(each) == 1 else None, list[str]()
+        if isinstance(source, Source) and source.media_type == JSON and (texts or several):
+            said = _said_by(source, question)
+            own = [name for name in texts if name.partition(".")[0] in said or not said.isdisjoint(WHOLE)]
+            if several and "confidence" in said and not is_typed:
+                message = "has a confidence of its own; of several files, type the one of all together: --confidence"
+                raise Misuse(f"{source.name}: {message}")
+            if own:
+                notes.append(f"{source.name} itself says, so not filled in: {' '.join(texts[name] for name in own)}")
         taken |= texts.keys() - own
         asked = {**vars(arguments), **{filled_in[name].key: None for name in own}}
         every.append(values_of(options, argparse.Namespace(**asked)))
@@ -114,15 +117,13 @@ def values_of_each(
 
 
 def _said_by(source: Source, operation: str) -> frozenset[str]:
-    """The options that a JSON request gives itself, those within others with dots; "" are all, as a state has them.
+    """The options that a JSON request gives itself; null says nothing.
 
     Raises:
         Misuse: it comes from a pipe and is too long to be looked at before it is read.
     """
     from macekit.decoding.compression import expanded
 
-    if source.media_type != JSON:
-        return frozenset()
     if source.size is None:
         raise Misuse(f"{source.name}: so long a request is not looked into before it is read; put it into a file")
     form = msgspec.defstruct("_Said", [(each, Any, None) for each in QUESTIONS[operation].model_fields])
@@ -132,22 +133,7 @@ def _said_by(source: Source, operation: str) -> frozenset[str]:
         said = msgspec.structs.asdict(msgspec.json.decode(data, type=form))
     except (msgspec.DecodeError, RecursionError):  # the reader of requests says what is wrong
         return frozenset()
-    if any(said.get(name) is not None for name in ("state", "declaration")):
-        return frozenset({""})
-    return frozenset(_given(said))
-
-
-def _given(options: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    for name, value in options.items():
-        if isinstance(value, Mapping):
-            yield from _given(value, f"{above}{name}.")
-        elif value is not None:
-            yield above + name
-
-
-def _are_one(name: str, said: str) -> bool:
-    """Whether one is the other, or stands within it, as ``metric.beta`` in ``metric``; all stand within ""."""
-    return not said or f"{name}.".startswith(f"{said}.") or said.startswith(f"{name}.")
+    return frozenset(name for name, value in said.items() if value is not None)
 
 
 def lines(file: LimitsFile) -> Iterator[str]:
