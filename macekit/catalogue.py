@@ -158,7 +158,7 @@ CORE = (
         "times as many; with `spread` the plan is of models to train for a decision about their procedure.",
         (
             "mace plan --expected 0.05 --max-advantage 0.1",
-            "mace plan --expected 0.2 --width 0.1 --prior 0.1",
+            "mace plan --expected 0.85 --width 0.05 --prior 0.1",
             "mace plan --expected 0.05 --max-advantage 0.1 --cluster-size 20 --correlation 0.3",
             "mace plan --expected 0.2 --max-advantage 0.1 --spread 0.05 --records-per-model 1000",
         ),

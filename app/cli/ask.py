@@ -22,7 +22,7 @@ from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of
 from app.cli.parsing import Misuse
 from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.python.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
 from macekit.decoding.compression import expanded
@@ -32,7 +32,7 @@ from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute
-from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
+from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, require_names_once, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import of_table, takes_arrays
@@ -104,14 +104,14 @@ def _read(source: Source, data: memoryview, *, has_options: bool, has_public_key
             return None
         if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
+        require_names_once(data)
         signature = SIGNATURE_HOLDS if has_public_key else NOT_CHECKED if "signature" in content else ""
         content = validate_answer(operation, content)
         reply = Reply(200, JSON, msgspec.json.encode(content))
         return Answer(operation, reply, content, source.name, signature)
     except msgspec.DecodeError:
         if _has_unbounded_numbers(data):
-            message = f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
-            raise Misuse(message) from None
+            raise Misuse(f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float") from None
         return None  # the reader of requests says what is wrong
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
@@ -149,9 +149,12 @@ def answer_question(
 
     Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
     """
-    options = options_of(question.name)
-    if hasattr(arguments, "limits") and not {"state", "declaration"} & beside.keys():  # which have their own
-        _take_limits(question.name, options, arguments)
+    options, from_file = options_of(question.name), ""
+    has_limits = hasattr(arguments, "limits")
+    if has_limits and not {"state", "declaration"} & beside.keys():  # which have their own
+        from app.cli.limits_file import fill_in
+
+        from_file = fill_in(question.name, options, arguments)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
     if question.command == "risk" and "top" not in values:
@@ -172,6 +175,14 @@ def answer_question(
             inputs = _inputs(question, tables, paths, arguments, stack)
         else:
             inputs = _results(question, paths, arguments, progress)
+        if has_limits:
+            from app.cli.limits_file import values_of_each
+
+            own = values_of_each(inputs, question.name, options, arguments, from_file)
+            if isinstance(inputs, Apart):
+                inputs = replace(inputs, values=own)
+            else:
+                values = {**own[0], **beside}
         if isinstance(inputs, Apart):
             progress.say(f"{len(paths)} files, each judged by itself; --one-table reads them as one table")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
@@ -195,16 +206,6 @@ def answer_question(
     with blame_file(answer):
         _print(arguments, answer, output)
     return answer
-
-
-def _take_limits(name: str, options: Sequence[Option], arguments: argparse.Namespace) -> None:
-    """What was not typed comes from the file of limits, and that is said."""
-    from app.cli.limits_file import fill_in, read_limits
-
-    file = read_limits(arguments.limits)
-    from_file = [] if file is None else fill_in(file, name, options, arguments)
-    if file is not None and from_file and not arguments.quiet:
-        print(f"note: from {file.name}: {' '.join(from_file)}", file=sys.stderr)
 
 
 def _write_risks(

@@ -41,7 +41,8 @@ def describe(
 
     def complete(parser: Parser) -> None:
         examples = "".join(f"\n  {line}" for line in question.examples)
-        parser.description = f"{question.summary}.\n\nexamples:{examples}"
+        end = "" if question.summary.endswith("?") else "."
+        parser.description = f"{question.summary}{end}\n\nexamples:{examples}"
         parser.set_defaults(run=partial(run, question))
         fill(question, parser)
 

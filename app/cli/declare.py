@@ -105,11 +105,13 @@ def take(name: str, options: Sequence[Option], arguments: argparse.Namespace) ->
     except Problem as problem:
         raise Misuse(f"--declared: {printable(name)}: {problem.local}") from None
     usual = _flat(GateQuestion.model_construct().model_dump(exclude_none=True))
+    arguments.filled_in = []
     for each in options:
         value = declared.get(each.name, declared.get(f"{each.name}.preset"))
         if value is not None and value != usual.get(each.name) and getattr(arguments, each.key) is None:
             typed = ",".join(map(str, value)) if isinstance(value, list) else value
             setattr(arguments, each.key, typed if isinstance(typed, bool) else str(typed))
+            arguments.filled_in.append(each)
     return {"declaration": declaration}
 
 

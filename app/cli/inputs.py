@@ -189,6 +189,8 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda match: flag(match[0])),
     (re.compile(r"\bor width\b"), lambda _: f"or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
+    (re.compile(r"^metric(?=: say which)|(?<=the limit )max\b"), lambda match: flag(match[0])),
+    (re.compile(r"^groups(?=: max_group_\w+ needs a label)"), lambda _: f"{flag('group')} (groups in JSON)"),
     (
         re.compile(
             r"\b(?:max_(?:advantage|tpr|epsilon|group_(?:risk|advantage))|at_fpr|claimed_(?:epsilon|delta)|"

@@ -83,12 +83,14 @@ def _add(options: argparse.Namespace) -> int:
             return _refuse(
                 f"{path.name} has a key of the name {options.name}; mace keys rotate makes another in its place"
             )
-        secret = keys.new_secret()
+        secret, end = keys.new_secret(), None if options.expires is None else end_of(options.expires)
+        if end is not None and end <= datetime.now(UTC):
+            return _refuse(f"expires: got {options.expires!r}, which is over already; need 90d, 12h, or a day to come")
         key = keys.Key(
             name=options.name,
             sha256=keys.digest_of(secret.encode()),
             scope=tuple(options.scope or ["ask"]),
-            expires=None if options.expires is None else end_of(options.expires),
+            expires=end,
             requests_per_minute=options.requests_per_minute,
             at_once=options.at_once,
             largest_body=options.largest_body,

@@ -2,22 +2,32 @@
 
 The file is `mace.toml`, or the table `[tool.mace]` of `pyproject.toml`, of the folder in which the command runs. An
 option is called as in the shell, without its dashes; a table named like a command is for that command alone. What is
-typed wins over its own table, and that over what stands for all.
+typed wins over what a JSON request says, that over the command's own table, and that over what stands for all.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.cli.options import Option, options_of
+import msgspec
+
+from app.cli.options import Option, options_of, values_of
 from app.cli.parsing import Misuse
 from estimators.python.dataclass import dataclass
+from macekit.call import JSON, Call
 from macekit.catalogue import BY_NAME
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.text import nearest, printable
+
+if TYPE_CHECKING:
+    from app.cli.inputs import Source
+    from app.cli.run import Inputs
 
 COMMANDS = ("gate", "model", "synthetic")  # what reads such a file
 
@@ -27,6 +37,8 @@ NO_FILE = "none"  # what `--limits` names to read none
 OF_SERVICE = "; settings of the service stand in a file of another name, which MACE_CONFIG names"
 
 MOST_BYTES = 2**20
+
+WHOLE = ("state", "declaration")  # a request with one of these has all its options there
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +72,68 @@ def read_limits(path_text: str | None) -> LimitsFile | None:
     return None
 
 
-def fill_in(file: LimitsFile, question: str, options: Sequence[Option], arguments: argparse.Namespace) -> list[str]:
-    """Take from the file what was not typed; the options that were taken, as they would be typed."""
-    keys = {each.flag.removeprefix("--"): each.key for each in options}
-    typed_options = []
-    for name, value in file.of(question).items():
-        if getattr(arguments, keys[name]) is None:
-            setattr(arguments, keys[name], value)
-            typed_options.append(_typed(name, value))
-    return typed_options
+def fill_in(question: str, options: Sequence[Option], arguments: argparse.Namespace) -> str:
+    """Take from the file what was not typed; `arguments.filled_in` are these options. The name of the file, if any."""
+    file = read_limits(arguments.limits)
+    by_flag = {each.flag.removeprefix("--"): each for each in options}
+    arguments.filled_in = []
+    for name, value in ({} if file is None else file.of(question)).items():
+        if getattr(arguments, by_flag[name].key) is None:
+            setattr(arguments, by_flag[name].key, value)
+            arguments.filled_in.append(by_flag[name])
+    return "" if file is None else file.name
+
+
+def values_of_each(
+    inputs: Inputs, question: str, options: Sequence[Option], arguments: argparse.Namespace, from_file: str
+) -> list[dict[str, object]]:
+    """The options of each input: what a request there says itself wins over what was filled in, and that is said."""
+    from app.cli.inputs import Source
+    from app.cli.run import Apart
+
+    filled_in = {each.name: each for each in getattr(arguments, "filled_in", ())}
+    texts = {name: _typed(each.flag[2:], getattr(arguments, each.key)) for name, each in filled_in.items()}
+    several = isinstance(inputs, Apart)
+    is_typed = getattr(arguments, "option:confidence", None) is not None and "confidence" not in filled_in
+    taken, notes, every = set[str](), list[str](), []
+    for each in [of_file for _, of_file in inputs.files] if isinstance(inputs, Apart) else [inputs]:
+        source, own = each[0] if isinstance(each, list) and len(each) == 1 else None, list[str]()
+        if isinstance(source, Source) and source.media_type == JSON and (texts or several):
+            said = _said_by(source, question)
+            own = [name for name in texts if name.partition(".")[0] in said or not said.isdisjoint(WHOLE)]
+            if several and "confidence" in said and not is_typed:
+                message = "has a confidence of its own; of several files, type the one of all together: --confidence"
+                raise Misuse(f"{source.name}: {message}")
+            if own:
+                notes.append(f"{source.name} itself says, so not filled in: {' '.join(texts[name] for name in own)}")
+        taken |= texts.keys() - own
+        asked = {**vars(arguments), **{filled_in[name].key: None for name in own}}
+        every.append(values_of(options, argparse.Namespace(**asked)))
+    if from_file and taken:
+        notes.insert(0, f"from {from_file}: {' '.join(text for name, text in texts.items() if name in taken)}")
+    for line in () if arguments.quiet else notes:
+        print(f"note: {line}", file=sys.stderr)
+    return every
+
+
+def _said_by(source: Source, operation: str) -> frozenset[str]:
+    """The options that a JSON request gives itself; null says nothing.
+
+    Raises:
+        Misuse: it comes from a pipe and is too long to be looked at before it is read.
+    """
+    from macekit.decoding.compression import expanded
+
+    if source.size is None:
+        raise Misuse(f"{source.name}: so long a request is not looked into before it is read; put it into a file")
+    form = msgspec.defstruct("_Said", [(each, Any, None) for each in QUESTIONS[operation].model_fields])
+    with source.body() as body:
+        data = bytes(expanded(Call(operation, JSON, source.encoding), body)).removeprefix(codecs.BOM_UTF8)
+    try:
+        said = msgspec.structs.asdict(msgspec.json.decode(data, type=form))
+    except (msgspec.DecodeError, RecursionError):  # the reader of requests says what is wrong
+        return frozenset()
+    return frozenset(name for name, value in said.items() if value is not None)
 
 
 def lines(file: LimitsFile) -> Iterator[str]:
@@ -96,7 +161,7 @@ def _tables(path: Path, *, required: bool) -> Mapping[str, Any] | None:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise Misuse(f"{name}: is larger than {MOST_BYTES:,} bytes; that is no file of limits")
-        content: Mapping[str, Any] = tomllib.loads(data.decode())
+        content: Mapping[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
     except OSError as error:
         raise Misuse(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:

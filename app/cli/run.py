@@ -65,9 +65,10 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Several files, each of which a gate judges by itself, with their names."""
+    """Several files, each of which a gate judges by itself, with their names, and the options of each."""
 
     files: Sequence[tuple[str, Inputs]]
+    values: Sequence[Values] = ()
 
 
 def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress) -> Reply:
@@ -235,8 +236,8 @@ def _of_files(call: Call, values: Values, inputs: Apart, progress: Progress) -> 
     confidence = values.get("confidence", GateQuestion.model_fields["confidence"].default)
     level = level_of_each(float(str(confidence)), len(inputs.files))
     answers: list[FileAnswer] = []
-    for name, each in inputs.files:
-        reply = answer_inputs(call, {**values, "confidence": level}, each, progress)
+    for (name, each), own in zip(inputs.files, inputs.values, strict=True):
+        reply = answer_inputs(call, {**own, "confidence": level}, each, progress)
         if reply.problem is not None:
             raise Misuse(f"{name}: {detail_of(reply)}")
         answers.append({"file": name, "answer": msgspec.json.decode(reply.body)})

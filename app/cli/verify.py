@@ -17,6 +17,8 @@ from app.cli.parsing import MISUSE
 
 DESCRIPTION = """Whether kept answers are, byte for byte, what a service signed, and whether an audit file is whole.
 
+A line end behind an answer in JSON, as editors leave it, is no part of it.
+
 Of answers about the batches of one run (mace gate --sequential) it also says whether each follows the one before.
 
 examples:

@@ -466,7 +466,7 @@ def _upper_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[flo
     return uppers
 
 
-def _knees(cuts: _Cuts, first: Integers, last: Integers, way: int) -> tuple[Integers, Integers]:
+def _knees(cuts: Cuts, first: Integers, last: Integers, way: int) -> tuple[Integers, Integers]:
     """Where the curve lies far above (``way`` 1) or below (-1) its chord between two cuts: of which rates, and members.
 
     Of these cuts it is the one farthest along, up or down: beyond it the curve may be flat.

@@ -7,7 +7,9 @@ It is no statement about the group by itself: that is ``within_groups``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Hashable, Iterable, Sequence, Sized
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,8 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
+
+ALIKE = "write labels alike everywhere"
 
 MOST_COUNTS = 2**26  # groups times cells a table of counts may have
 
@@ -162,15 +166,16 @@ class GroupTable:
             shards: The cells of each, and its groups; a group need not be in all of them.
 
         Raises:
-            MixedTypes: text in one and numbers in another.
+            MixedTypes: text in one spells a number of another in another way.
             TooManyCells: more than can be answered.
         """
-        labels = list(dict.fromkeys(label for _, table in shards for label in table.labels.tolist()))
+        called = one_kind(label for _, table in shards for label in table.labels.tolist())
+        labels = list(dict.fromkeys(called.values()))
         _require_few(labels, counts.cells)
         row = {label: at for at, label in enumerate(labels)}
         members, nonmembers = np.zeros((2, len(labels), counts.size), dtype=np.int64)
         for cells, table in shards:
-            rows = np.array([row[label] for label in table.labels.tolist()], dtype=np.int64)
+            rows = np.array([row[called[label]] for label in table.labels.tolist()], dtype=np.int64)
             at = np.ix_(rows, places(cells, counts.cells))
             np.add.at(members, at, table.members)  # cells of a finer grid may share a place
             np.add.at(nonmembers, at, table.nonmembers)
@@ -232,6 +237,43 @@ def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
         message = f"by_group: {name} need to be a whole number for each of {size} cells"
         raise InvalidCounts(message, field="groups")
     return numbers.astype(np.int64)
+
+
+def one_kind(labels: Iterable[Hashable], field: str = "groups") -> dict[Hashable, Any]:
+    """What each label of several sources is called: where some are text, as in CSV, a number is what spells it there.
+
+    Raises:
+        MixedTypes: a text spells a number in another way, so that it may or may not be the same label.
+    """
+    every = dict.fromkeys(labels)
+    numbers = [label for label in every if not isinstance(label, str)]
+    if len(numbers) in (0, len(every)):
+        return {label: label for label in every}
+    truth = any(isinstance(label, bool) for label in numbers)
+    called = {}
+    for text in (label for label in every if isinstance(label, str)):
+        called[text] = text.lower() if truth and text.lower() in ("true", "false") else text
+        if (number := _number_in(text)) is not None and spelled(number) != text:
+            raise MixedTypes.about(field, f"some are numbers, and a text spells one otherwise (007, 1.0); {ALIKE}")
+    if len(set(called.values())) < len(called):
+        raise MixedTypes.about(field, f"true and false stand there as text in several spellings; {ALIKE}")
+    return called | {label: spelled(label) for label in numbers}
+
+
+def spelled(number: object) -> str:
+    """A number, or true or false, as a table of text has it; text is itself."""
+    if isinstance(number, str):
+        return number
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    return str(number).lower()
+
+
+def _number_in(text: str) -> float | None:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return None
 
 
 def codes_of(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:

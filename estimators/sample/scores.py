@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, cast
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -259,9 +260,9 @@ LOOKS = 64
 """Scores all over a side that are looked at before all of them are."""
 
 NUMBER = r"[+\-\u2212]?(?:\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
-THOUSANDS = r"\d{1,3}(?:[,' ]\d{3})+\.\d+|\d{1,3}(?:[.' ]\d{3})+,\d+"
+THOUSANDS = r"\d{1,3}(?:[,'_ ]\d{3})+\.\d+|\d{1,3}(?:[.' ]\d{3})+,\d+"
 FRACTION = re.compile(
-    rf"[+\-\u2212]?(?:\d+[.,]\d+|[.,]\d+|\d+\.|\d+[eE][+-]\d+|{THOUSANDS})(?:[eE][+-]?\d+)?", re.ASCII
+    rf"[+\-\u2212]?(?:\d+[.,]\d+|[.,]\d+|\d+\.|\d+[eEdD][+-]\d+|{THOUSANDS})(?:[eEdD][+-]?\d+)?[fF]?", re.ASCII
 )
 CURRENCY = r"[$\u20ac\u00a3\u00a5]"
 ADORNED = re.compile(
@@ -277,7 +278,7 @@ def spells_number(text: str) -> bool:
 
     Whole numbers as text are not: they are names, such as postcodes, as often as numbers.
     """
-    word = text.strip()
+    word = normalize("NFKC", text.strip())  # wide digits, too
     return bool(FRACTION.fullmatch(word) or ADORNED.fullmatch(word))
 
 
@@ -291,8 +292,8 @@ def require_no_spelled_number(side: NDArray[np.generic], name: str, start: int =
         return
     index = start + numbers.index(True) * step
     message = (
-        f"record {index} is text that spells a number; give numbers, without percent or currency signs, thousands, "
-        'brackets or names around them, or say query "discrete" if they are categories'
+        f"record {index} is text that spells a number; give numbers as 0.81 or 1.2e-3, without percent or currency "
+        'signs, thousands, letters, brackets or names around them, or say query "discrete" if they are categories'
     )
     raise errors.InputError.of_side(name, message, index)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from estimators import MaceError
 from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.python.dataclass import dataclass
+from estimators.risk.groups import one_kind, spelled
 from estimators.sample.integers import as_64_bit, or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
@@ -258,6 +259,22 @@ def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any
     if texts and numbers:
         raise fault(MixedTypes, what, "text and numbers in one column")
     return _joined_labels(texts) if texts else _joined_numbers(numbers)
+
+
+def labels_alike(parts: Sequence[NDArray[Any] | Labels], what: str) -> Sequence[NDArray[Any] | Labels]:
+    """Labels of several files: all text where they are so in one, as in CSV, whose numbers are text, too."""
+    if len({isinstance(part, Labels) for part in parts}) < 2:
+        return parts
+    several = [(part.codes, part.texts) if isinstance(part, Labels) else _distinct(part) for part in parts]
+    every = {label for _, labels in several for label in labels if label is not None}
+    by_words = what == "member"  # of which several mean the same
+    called = {label: spelled(label) for label in every} if by_words else one_kind(every, what)
+    return [Labels(codes, [called.get(label) for label in labels]) for codes, labels in several]
+
+
+def _distinct(column: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    labels, codes = np.unique(column, return_inverse=True)
+    return codes.reshape(-1), labels.tolist()
 
 
 def _joined_numbers(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.risk.groups import spelled
 from estimators.sample.integers import LEAST, MOST, or_infinite
 from estimators.statement import Caution
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample
@@ -78,6 +79,11 @@ class _Entry:
         if kinds == {"integers", "numbers"}:  # fractions among them: all are floats
             kind, notes = "numbers", notes - {FILLED}
             distinct = distinct and {or_infinite(cast("float", value)) for value in distinct}
+        elif "text" in kinds and len(kinds) > 1:  # labels of several files, of which one has only text
+            kind, distinct = (
+                "text",
+                distinct and {spelled(value) for value in distinct},
+            )
         elif self.high > (MOST if self.low < 0 else 2 * MOST + 1) or self.low < LEAST:
             notes = {*notes, BEYOND}
         return ColumnRead(

@@ -16,6 +16,7 @@ import numpy as np
 from macekit.decoding.body import Column
 from macekit.decoding.columns import COLUMNS, KINDS, MOST_QUERIES, column, mixed, refuse_ragged, require_text
 from macekit.problems import Problem, fault
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIELDS
 
 try:
@@ -86,7 +87,10 @@ class Walk:
             is_column = name in self.columns or of_clusters
             return self.column(value, path) if is_column else self.list_of(value, path, depth)
         if isinstance(value, float) and not np.isfinite(value):
-            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
+            known = any(name in question.model_fields for question in QUESTIONS.values())
+            raise Problem(
+                "out-of-range", f"{name if known else path}: NaN or beyond 1e308", field=name if known else None
+            )
         if isinstance(value, str):
             require_text([value], path)
         return value

@@ -275,7 +275,8 @@ def _usual_member(names: Sequence[str]) -> int:
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
-            words = f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME"
+            say = "give each its own name" if len({names[at] for at in places}) == 1 else "say which with member=NAME"
+            words = f"columns {places[0]} and {places[1]} are both called {usual}; {say}"
             raise fault("bad-option", "member", words)
         if places:
             return places[0]
@@ -301,6 +302,8 @@ def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> lis
         return usual[:1]
     if len(free) == 1:
         return free
+    for name in (names[at] for at in free if names[at].lower() in SCORE_NAMES):
+        find(names, name, "score")  # refuses two of one name
     if not free:
         raise fault("missing-field", "score", "every column is taken for something else; need one of scores")
     raise fault(

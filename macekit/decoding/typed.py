@@ -26,6 +26,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
     types = pa.types
     kind = column.type
     _require_known(kind, what)
+    column = _filled(column)
     with refusals("Arrow"):
         column.validate(full=True)  # offsets and indices are the sender's
     if column.null_count:
@@ -42,6 +43,15 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
             return np.empty(0)
         values: NDArray[np.generic] = as_numpy(column)
         return values
+
+
+def _filled(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The same without chunks of no rows, which Arrow cuts out of others and then cannot join with them."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return pa.chunked_array([chunk for chunk in column.chunks if len(chunk)], column.type)
 
 
 def without_padding(
@@ -65,6 +75,7 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
     types, kind = pa.types, column.type
     if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
         return values_of(column, what, start)
+    column = _filled(column)
     with refusals("Arrow"):
         column.validate(full=True)
         if column.null_count:

@@ -1,5 +1,6 @@
 """A saved answer: which operation it is of and whether it is intact, so that it can be rendered without the scores."""
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import inf
@@ -11,6 +12,7 @@ from estimators.decisions.exposed_members import EXPOSED
 from estimators.decisions.verdict import Decision, by_learned_score, decision, overall
 from macekit.reports.files import is_of_files, together
 from macekit.schemas.by_operation import ANSWERS
+from macekit.text import printable
 
 MARKS = frozenset({"sentence", "provenance"})  # every answer has one of these, and no request has either
 
@@ -50,6 +52,20 @@ def recognise(answer: object) -> str | None:
     if is_of_files(answer):
         return "gate"
     return max(ANSWERS, key=lambda operation: _likeness(answer.keys(), ANSWERS[operation].__annotations__.keys()))
+
+
+def require_names_once(data: memoryview) -> None:
+    """Refuse an object with a name twice: one reader would take the first of its values, another the last."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = printable(next(name for name in names if names.count(name) > 1))
+            raise BrokenAnswerError(f"{twice}: occurs twice")
+        return content
+
+    json.loads(bytes(data), object_pairs_hook=once)
 
 
 def validate_answer(operation: str, answer: object) -> dict[str, Any]:

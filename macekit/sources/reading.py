@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import MaceError
-from estimators.risk.groups import GroupTable
+from estimators.risk.groups import GroupTable, one_kind
 from estimators.sample.counts import Counts
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import Part, counts_of_groups, counts_of_parts, tables_of_groups
@@ -20,7 +20,7 @@ from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
-from macekit.decoding.columns import Labels, absent, one_column
+from macekit.decoding.columns import Labels, absent, labels_alike, one_column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, plain
@@ -37,6 +37,8 @@ MOST_HELD = 2**30  # bytes of the columns in use that are held for a question th
 MOST_GROUPS = 200  # groups that are counted at once; each takes some megabytes
 
 WAY_OUT = "; or write a row for each record: mace risk -o FILE.parquet, macekit.write_risks"
+
+NO_GROUPS: Mapping[Hashable, Hashable] = {}
 
 HOW_COUNTED = frozenset({"cells", "query"})  # options that say how scores are counted
 
@@ -120,10 +122,10 @@ def _read(
     merges = operation == "counts" if merges is None else merges
     again = source if source.again and not merges else None
     if grouped:
-        parts, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
+        parts, called, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
         cut = None
         if again is not None and (grid := grid_of_groups(parts)) is not None:
-            cut = _cut_again({"": grid}, again, call, [*parts]).get("")
+            cut = _cut_again({"": grid}, again, call, called).get("")
         body = with_groups(parts, columns_read, options, textual, cut)
     else:
         body = _by_counts(every_block, call, options, textual, again)
@@ -170,15 +172,25 @@ def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> De
     if not blocks:
         CountStream().counts()  # raises what no records are
     roles = blocks[0].roles
-    columns = {
-        place: one_column([block.table.columns[place] for block in blocks], what) for place, what in roles.what.items()
-    }
+    columns = {place: one_column(_parts_of_column(blocks, place, what), what) for place, what in roles.what.items()}
     notes = {
         place: dict.fromkeys(note for block in blocks for note in block.table.notes.get(place, ())) for place in columns
     }
     table = Table(columns, 0, blocks[0].table.names, {place: [*each] for place, each in notes.items()})
     body = from_table(table, roles, call, LIMIT)
     return body.with_options(options)
+
+
+def _parts_of_column(blocks: list[Block], place: int, what: str) -> Sequence[NDArray[np.generic] | Labels]:
+    """A column block by block; of labels, which may be text in one file and numbers in another, all of one kind."""
+    parts = [block.table.columns[place] for block in blocks]
+    if what == "score":
+        return parts
+    starts = [block.table.start for block in blocks]
+    return labels_alike(
+        [part if isinstance(part, Labels) else plain(part, what, at) for part, at in zip(parts, starts, strict=True)],
+        what,
+    )
 
 
 def _by_counts(
@@ -218,7 +230,7 @@ def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> d
 
 
 def _cut_again(
-    grids: Mapping[str, NestedGrid], source: Source, call: Call, labels: Sequence[object] = ()
+    grids: Mapping[str, NestedGrid], source: Source, call: Call, called: Mapping[Hashable, Hashable] = NO_GROUPS
 ) -> dict[str, NestedGrid]:
     """Of the grid of each query those with crowded cells, which are cut: only their records are counted once more."""
     cut = {query: grid for query, grid in grids.items() if grid.crowds()}
@@ -226,11 +238,11 @@ def _cut_again(
         crowds = {query: places for query, grid in cut.items() if (places := grid.crowds())}
         if not crowds:
             break
-        streams: dict[tuple[str, int, object], CountStream] = {}
+        streams: dict[tuple[str, int, Hashable], CountStream] = {}
         values = set[str]()
         for block in in_order(source, call):
             member = block.members(values)
-            groups = [*_groups(block.table, block.roles)] if labels else [(None, slice(None))]
+            groups = [*_groups(block.table, block.roles)] if called else [(None, slice(None))]
             for query, at in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
                 if query not in crowds:
                     continue
@@ -238,7 +250,8 @@ def _cut_again(
                 for place in crowds[query]:
                     low, high = cut[query].range_of(place)
                     here = (scores >= low) & (scores < high)
-                    for label, rows in groups:
+                    for own, rows in groups:
+                        label = called.get(own)
                         some, inside = scores[rows][here[rows]], member[rows][here[rows]]
                         before = streams.get((query, place, label), CountStream.on_grid())
                         streams[query, place, label] = before.plus(some[inside], some[~inside])
@@ -246,7 +259,7 @@ def _cut_again(
             finer = {
                 place: [
                     stream.part() if (stream := streams.get((query, place, label))) else None
-                    for label in labels or (None,)
+                    for label in dict.fromkeys(called.values()) or (None,)
                 ]
                 for place in places
             }
@@ -297,31 +310,38 @@ def with_groups(
     return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)
 
 
-def _parts_of_groups(blocks: Iterator[Block], on_grid: bool) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
-    """What was counted of each group, and the columns that were read."""
+def _parts_of_groups(
+    blocks: Iterator[Block], on_grid: bool
+) -> tuple[dict[Hashable, list[Part]], dict[Hashable, Hashable], tuple[ColumnRead, ...]]:
+    """What was counted of each group, what the labels of the blocks are called together, and the columns read."""
     start = CountStream.on_grid() if on_grid else CountStream()
-    tallies: dict[object, CountStream] = {}
+    tallies: dict[Hashable, CountStream] = {}
+    called: dict[Hashable, Hashable] = {}
     recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
             member, scores = block.members(values, recorder), block.scores()
-            for label, rows in _groups(block.table, block.roles):
+            groups = dict(_groups(block.table, block.roles))
+            if not groups.keys() <= called.keys():
+                before, called = called, one_kind([*called, *groups], "group")
+                tallies = {called[label]: tallies[name] for label, name in before.items()}
+            for label, rows in groups.items():
                 inside, some = member[rows], scores[rows]
-                stream = tallies.get(label, start)
-                tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
+                stream = tallies.get(called[label], start)
+                tallies[called[label]] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
             detail = f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
             raise fault("too-large", "group", detail)
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
-    return parts, recorder.columns()
+    return parts, called, recorder.columns()
 
 
-def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.intp]]]:
+def _groups(table: Table, roles: Roles) -> Iterator[tuple[Hashable, NDArray[np.intp]]]:
     """The rows of each group of a block."""
     assert roles.group is not None  # it was named
     column = table.columns[roles.group]
     if isinstance(column, Labels):
-        labels, codes = list[object](column.texts), column.codes
+        labels, codes = list[Hashable](column.texts), column.codes
         missing = column.first(text is None for text in column.texts)
         if missing is not None:
             raise absent("group", table.start + missing)

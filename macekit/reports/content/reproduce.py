@@ -1,6 +1,7 @@
 """The command, the request and the program that make an answer again, from what its provenance repeats."""
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -229,11 +230,15 @@ def _value(options: Mapping[str, Any], name: str) -> Any:
     return _value(value, rest) if rest and isinstance(value, Mapping) else value
 
 
+NEGATIVE = re.compile(r"-\.?\d.*")  # what the shell takes for a value
+
+
 def _option(operation: str, name: str, text: str, boolean: bool) -> list[str]:
     word = flag(name, operation)
     if boolean:
         return [word if text == "true" else word.replace("--", "--no-", 1)]
-    return [word, shlex.quote(text)]
+    apart = not text.startswith("-") or NEGATIVE.fullmatch(text) is not None
+    return [word, shlex.quote(text)] if apart else [f"{word}={shlex.quote(text)}"]  # else it would be an option
 
 
 def _dumped(value: Any) -> Any:

@@ -50,6 +50,14 @@ def test_a_file_of_limits_has_no_say_beside_a_declaration(folder: Path) -> None:
     assert typed("gate scores.csv --declared plan.json").err == ""
 
 
+def test_a_request_that_says_otherwise_is_refused(folder: Path) -> None:
+    typed("declare plan.json --max-advantage 0.9")
+    request = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
+    Path("r.json").write_text(json.dumps(request | {"max_advantage": 0.1}))
+
+    assert "is not as it was declared" in refused("gate r.json --declared plan.json")
+
+
 def test_a_signed_declaration_is_verified_and_an_edited_one_is_not(folder: Path) -> None:
     for words in ("genpkey -algorithm ed25519 -out key.pem", "pkey -in key.pem -pubout -out key.pub"):
         subprocess.run(["openssl", *words.split()], check=True)

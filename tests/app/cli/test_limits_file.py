@@ -42,6 +42,69 @@ def test_a_gate_takes_what_was_not_typed_and_says_so(folder: Path) -> None:
     assert typed("gate scores.csv --max-tpr 0.9 --quiet").err == ""
 
 
+@each_case(
+    "said, options, file, limits, note",
+    (
+        {"max_advantage": 0.1},
+        "",
+        "max-advantage = 0.9",
+        [0.1],
+        "r.json itself says, so not filled in: --max",
+    ),
+    ({"max_advantage": None}, "", "max-advantage = 0.2", [0.2], "from mace.toml: --max-advantage 0.2"),
+    ({"max_advantage": 0.1}, "--max-advantage 0.3", "max-advantage = 0.9", [0.3], ""),
+    (
+        {"max_advantage": 0.1},
+        "",
+        "max-tpr = 0.9\nat-fpr = 0.1",
+        [0.1, 0.9],
+        "from mace.toml: --max-tpr",
+    ),
+    ({"metric": "accuracy", "max": 0.6}, "", "metric = 'f_beta'\nbeta = 2\nmax = 0.9", [0.6], "--beta 2"),
+    (
+        {"max_advantage": 0.1, "confidence": 0.99, "prior": 0.4},
+        "",
+        "confidence = 0.5\nprior = 0.1",
+        [0.1],
+        "",
+    ),
+    (
+        {"max_advantage": 0.1, "estimator": {"kind": "histogram", "bins": 9}},
+        "",
+        "bins = 2",
+        [0.1],
+        "r.json itself says",
+    ),
+)
+def test_what_a_request_says_itself_wins_over_the_file(
+    said: dict[str, object], options: str, file: str, limits: list[float], note: str, folder: Path
+) -> None:
+    sides = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
+    Path("r.json").write_text(json.dumps(sides | said))
+    alone = typed(f"gate r.json --limits none {options} --json")
+    Path("mace.toml").write_text(file + "\n")
+
+    done = typed(f"gate r.json {options} --json")
+
+    assert [each["maximum"] for each in done.answer["limits"]] == limits
+    assert note in done.err
+    if "from mace.toml" not in done.err:
+        assert done.out == alone.out
+
+
+def test_each_of_several_requests_says_what_it_says(folder: Path) -> None:
+    sides = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
+    Path("r.json").write_text(json.dumps(sides | {"max_advantage": 0.1}))
+    Path("mace.toml").write_text("max-advantage = 0.9\n")
+
+    done = typed("gate r.json scores.csv --json")
+
+    assert [each["answer"]["limits"][0]["maximum"] for each in done.answer["files"]] == [0.1, 0.9]
+    Path("r.json").write_text(json.dumps(sides | {"confidence": 0.99}))
+    assert "type the one of all together: --confidence" in refused("gate r.json scores.csv")
+    assert typed("gate r.json scores.csv --confidence 0.9").status in (0, 3)
+
+
 def test_no_other_command_reads_it(folder: Path) -> None:
     Path("pyproject.toml").write_text(PROJECT)
 
@@ -91,6 +154,7 @@ def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     ("mace.toml", "prior = ", "mace.toml: is not TOML: "),
     ("mace.toml", "\x00", "mace.toml: is not TOML: "),
     ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
+    ("mace.toml", "\ufeffmax-advantage = 'x'", "--max-advantage: needs to be a number"),
     ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
 )
 def test_what_is_wrong_with_a_file_is_misuse_that_names_it(name: str, text: str, words: str, folder: Path) -> None:

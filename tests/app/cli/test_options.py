@@ -75,6 +75,8 @@ def test_an_option_given_twice_is_refused_by_every_command() -> None:
         ("say which with score=NAME, or several", "say which with --score NAME, or several"),
         ("needs members=N in the query string: its", "needs --member-count N: its"),
         ("estimator.kind and metric.beta", "--estimator and --beta"),
+        ("groups: max_group_risk needs a label", "--group (groups in JSON): --max-group-risk needs a label"),
+        ("metric: say which metric the limit max is for", "--metric: say which metric the limit --max is for"),
         ("post several to /v1/compare", "post several to mace compare"),
         ("ask /v1/advantage; the body is", "ask mace estimate; the input is"),
     ],

@@ -179,6 +179,7 @@ def test_a_kept_answer_that_cannot_be_shown_is_refused(folder: Path, kept: Path,
     ('{"sentence": "a", "provenance": NaN}', "no answer of mace's: it holds NaN"),
     ('{"sentence": "a", "baseline": 1e999}', "no answer of mace's: it holds NaN, or a number beyond"),
     ('{"sentence": "a", "provenance": {}}', "not a complete answer of mace"),
+    ('{"sentence": "a", "provenance": {}, "baseline": 0, "baseline": 1}', "baseline: occurs twice"),
     ('{"sentence": "cut off', "kept.json: "),
     ('["sentence", "provenance"]', "kept.json: "),
 )

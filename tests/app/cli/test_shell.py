@@ -290,7 +290,29 @@ def test_help_begins_with_examples_and_ends_with_exit_statuses(question: Any) ->
     assert "(default 0.95)" in unwrapped or question.paper or question.command == "counts"
     assert "exit status:\n  0    pass: every limit holds" in done.out
     assert "Undefined" not in done.out
+    assert "?." not in done.out
     assert "/v1/" not in done.out
+
+
+OF_FILES = ("No such file", "no column", "standard input: empty", "is there already")
+
+
+@pytest.mark.slow
+@each_case("question", [*QUESTIONS, *THEORY, GATE])
+def test_the_examples_of_help_are_commands_that_are_understood(question: Any, folder: Path) -> None:
+    for line in question.examples:
+        if "://" in line:
+            continue
+        done = typed(line.rpartition("| ")[2].removeprefix("mace "))
+
+        known = (question.most_files != 0 or question.tables) and any(words in done.err for words in OF_FILES)
+        assert done.status in (0, 1, 3) or known, done.err
+
+
+@each_case("when", ["0d", "0h", "2020-01-01"])
+def test_a_key_that_would_be_over_already_is_not_made(when: str, empty: Path) -> None:
+    assert "is over already" in refused(f"keys add keys.toml me --expires {when}")
+    assert not Path("keys.toml").exists()
 
 
 def test_every_command_stands_under_one_of_three_headings_those_of_every_day_first() -> None:

@@ -151,6 +151,7 @@ def columns_read(line: str) -> Any:
     ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
     ("csv", "nan\n0.5\n", "n.csv: score: row 0 is missing"),
     ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
+    ("csv", "score,score\n1,2\n", "n.csv: score: columns 0 and 1 both have this name; give each its own"),
     ("json", "{}", "n.json: a JSON request holds both sides"),
     ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
 )

@@ -156,16 +156,6 @@ def test_help_lists_the_arrays_of_the_question(question: Operation) -> None:
         assert (f" {flag(name)} " in out) == (name in of_table(question.name))
 
 
-@pytest.mark.slow
-@each_case("question", THEORY)
-def test_the_examples_of_help_are_commands_that_are_understood(question: Operation) -> None:
-    for line in question.examples:
-        done = typed(line.removeprefix("mace "))
-
-        known = question.most_files and "No such file" in done.err
-        assert done.status == 0 or known or "no column" in done.err, done.err
-
-
 def test_the_answer_is_kept_in_a_file_and_its_sentence_told() -> None:
     done = typed("theory dp --epsilon 1 -o answer.json")
 

@@ -169,6 +169,7 @@ SPELLED = {
     "tensor with its type": "tensor({:.4f}, dtype=torch.float64)", "array": "array([{:.4f}])",
     "numpy": "np.float64({})", "plain": "{}", "padded": " {:.3f} ", "signed": "-{:.3f}", "small": "{:.3e}",
     "euros": "{:.2f} \u20ac", "thousands": "1,23{:.2f}", "thousands beside a decimal comma": "1.234,5{:.0f}",
+    "C": "{:.2f}f", "Fortran": "{:.2f}D+00", "underscores": "1_00{:.2f}", "wide digits": "\uff11{:.2f}",
 }  # fmt: skip
 
 

@@ -85,3 +85,13 @@ def test_one_of_two_values_may_be_named_for_members() -> None:
         found = macekit.estimate(frame(columns), score="loss", member="fold=A").answer
 
         assert found["advantage"] == expected["advantage"], name
+
+
+def test_a_table_from_which_whole_chunks_were_filtered_is_read() -> None:
+    rng = np.random.default_rng(0)
+    parts = [pa.table({"score": rng.normal(size=100), "fold": [fold] * 100}) for fold in range(3)]
+    filtered = pa.concat_tables(parts).filter(pa.compute.field("fold") != 1)
+    for member in (pa.array([0, 1] * 100), pa.array(["out", "in"] * 100).dictionary_encode()):
+        of_both = filtered.append_column("member", member)
+        expected = macekit.estimate(of_both.to_pandas())
+        assert macekit.estimate(of_both).advantage == expected.advantage

@@ -116,6 +116,13 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     assert told["In a shell"].startswith("request.json holds\n")
 
 
+@each_case("column, words", [("--score", "--group=--score"), ("-x y", "'--group=-x y'"), ("-1", "--group -1")])
+def test_a_column_that_looks_like_an_option_is_typed_as_a_value(column: str, words: str) -> None:
+    command = in_shell(Reproduction("report", {"group": column}, "scores.csv"))
+
+    assert shlex.split(command) == shlex.split(f"mace report scores.csv {words} -o report.html")
+
+
 @each_case("source, file", [
     ("my scores.csv", "'my scores.csv'"), ("$(reboot).csv", "'$(reboot).csv'"),
     ("a'b.csv", "'a'\"'\"'b.csv'"), ("-rf", "./-rf"), ("a\nb.csv", "scores.csv"),

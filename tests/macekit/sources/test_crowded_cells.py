@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -91,6 +92,23 @@ def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: 
 
     assert there["limits"] == here["limits"]
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
+
+
+@pytest.mark.usefixtures("counted")
+def test_groups_that_one_file_has_as_text_are_cut_again_with_those_of_another(tmp_path: Path) -> None:
+    of_both = CLOSE.set_column(2, "region", [np.arange(2 * N) % 3])
+    paths = [str(tmp_path / "0.csv"), str(tmp_path / "1.parquet"), str(tmp_path / "all.parquet")]
+    pyarrow.csv.write_csv(of_both.slice(0, N), paths[0])
+    pq.write_table(of_both.slice(N), paths[1])
+    pq.write_table(of_both, paths[2])
+
+    together, alone = (
+        macekit.gate(each, group="region", max_group_advantage=0.9).answer for each in (paths[:2], paths[2:])
+    )
+
+    assert together["limits"] == alone["limits"]
+    assert [each["label"] for each in together["groups"]] == ["0", "1", "2"]
+    assert [each | {"label": ""} for each in together["groups"]] == [each | {"label": ""} for each in alone["groups"]]
 
 
 @pytest.mark.usefixtures("counted")

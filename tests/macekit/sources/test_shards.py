@@ -117,6 +117,76 @@ def test_files_of_several_formats_are_one_table(tmp_path: Path) -> None:
     assert (together.n_members, together.n_nonmembers) == (COUNTED.n_members, COUNTED.n_nonmembers)
 
 
+WRITERS: dict[str, Callable[[pa.Table, Path], object]] = {
+    "csv": pyarrow.csv.write_csv,
+    "parquet": pq.write_table,
+    "arrow": lambda rows, path: pyarrow.feather.write_feather(rows, path, compression="uncompressed"),
+    "jsonl": lambda rows, path: rows.to_pandas().to_json(path, orient="records", lines=True, double_precision=15),
+}
+
+
+def in_formats(folder: Path, rows: pa.Table, *suffixes: str) -> list[str]:
+    """The rows in as many files, each in its format."""
+    folder.mkdir()
+    paths, size = [], -(-len(rows) // len(suffixes))
+    for at, suffix in enumerate(suffixes):
+        WRITERS[suffix](rows.slice(at * size, size), folder / f"{at}.{suffix}")
+        paths.append(str(folder / f"{at}.{suffix}"))
+    return paths
+
+
+@pytest.mark.parametrize("truth", [False, True])
+def test_labels_are_the_same_as_text_of_csv_and_as_numbers_of_another_format(
+    truth: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = RECORDS.slice(0, 1200)
+    numbers = pa.array([at % 3 == 0 if truth else at % 3 for at in range(1200)])
+    inside = rows["is_train"] if truth else rows["is_train"].cast(pa.int64())
+    rows = pa.table(
+        {
+            "loss": pa.compute.round(rows["loss"], 6),
+            "member": inside,
+            "group": numbers,
+            "person": [at // 2 for at in range(1200)],
+        }
+    )
+    mixed = in_formats(tmp_path / "mixed", rows, "parquet", "csv", "jsonl", "arrow")
+    alike = in_formats(tmp_path / "alike", rows, "csv", "csv")
+    asked = {"score": "loss", "member": "member"}
+
+    for question, more in (
+        (macekit.estimate, {}),
+        (macekit.estimate, {"cluster": "person"}),
+        (macekit.report, {"group": "group"}),
+        (macekit.counts, {"group": "group"}),
+    ):
+        together, alone = (without(question(each, **asked, **more).answer, "options") for each in (mixed, alike))
+        together.get("result", together).pop("columns", None), alone.get("result", alone).pop("columns", None)
+        assert together == alone
+    monkeypatch.setattr(reading, "LARGE", 1000)
+    together, alone = (macekit.report(each, **asked, group="group")["groups"] for each in (mixed, alike))
+    assert together == alone
+    parts = [macekit.counts(each, **asked, group="group")["counts"] for each in mixed]
+    assert macekit.report(counts=macekit.counts(shards=parts)["counts"])["groups"] == alone
+
+
+@pytest.mark.parametrize("text", ["01", "1.0", "+1"])
+def test_a_label_that_may_be_a_number_of_another_file_is_refused(text: str, tmp_path: Path) -> None:
+    rows = pa.table({"loss": RECORDS["loss"][:400], "member": [at % 2 for at in range(400)], "group": [1] * 400})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    pyarrow.csv.write_csv(rows.set_column(2, "group", [[text] * 400]), tmp_path / "b.csv")
+
+    asked = {"score": "loss", "member": "member"}
+    for question, more in ((macekit.report, {"group": "group"}), (macekit.estimate, {"cluster": "group"})):
+        with pytest.raises(macekit.MaceProblem, match="write labels alike everywhere"):
+            question([tmp_path / "a.parquet", tmp_path / "b.csv"], **asked, **more)
+    shards = [
+        macekit.counts(each, **asked, group="group")["counts"] for each in (tmp_path / "a.parquet", tmp_path / "b.csv")
+    ]
+    with pytest.raises(macekit.MaceProblem, match="write labels alike everywhere"):
+        macekit.counts(shards=shards)
+
+
 def scores(*values: Any) -> Callable[[Path], object]:
     return lambda path: pq.write_table(RECORDS.set_column(0, "loss", [[*values] * 3000]), path)
 

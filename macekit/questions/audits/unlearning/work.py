@@ -102,7 +102,7 @@ def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
     for names in (free, usual):
         if len(names) == 1:
             return names[0]
-    words = f"{len(usual or free)} columns of forgotten could be the score; name the column"
+    words = f"{len(usual or free)} columns of forgotten could be the score; say which with score=NAME"
     raise fault("missing-field", "score", words)
 
 
