@@ -337,11 +337,7 @@ def files_before(path: Path) -> list[Path]:
 
 def _line(fields: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
     """A line, and its hash."""
-    entry = {
-        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        **fields,
-        "previous": previous,
-    }
+    entry = {"timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"), **fields, "previous": previous}
     body = json.dumps(entry, ensure_ascii=True, separators=(",", ":"))
     name = sha256(body.encode()).hexdigest()
     return f'{body[:-1]},"hash":"{name}"}}\n'.encode(), name

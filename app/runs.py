@@ -118,8 +118,7 @@ class RunsFile:
             except OSError as error:
                 self._most = 2 * self._lines
                 log.warning(
-                    "the file of runs cannot be written anew",
-                    extra={"fields": {"reason": type(error).__name__}},
+                    "the file of runs cannot be written anew", extra={"fields": {"reason": type(error).__name__}}
                 )
         append(self._descriptor, _line(run_id, last), sync=True)
         self._lines += 1

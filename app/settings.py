@@ -79,8 +79,7 @@ class Settings(BaseModel):
     )
     open_to_everyone: bool = Field(False, description="listen beyond this machine without a key")
     signing_key_file: Path | None = Field(
-        None,
-        description="file of Ed25519 keys, in PEM, of which the first signs every answer; none are signed without",
+        None, description="file of Ed25519 keys, in PEM, of which the first signs every answer; none are signed without"
     )
     audit_file: Path | None = Field(
         None, description="file to which a line is appended for every question; without one none is written"
@@ -96,10 +95,7 @@ class Settings(BaseModel):
         "without one the audit file's name with .runs, and in memory where there is no audit file",
     )
     keep_runs: float = Field(
-        90.0,
-        gt=0,
-        le=3650,
-        description="days for which a run of batches that rests is remembered, and may go on",
+        90.0, gt=0, le=3650, description="days for which a run of batches that rests is remembered, and may go on"
     )
     store: SecretStr | None = Field(
         None,
@@ -121,15 +117,10 @@ class Settings(BaseModel):
     workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
     queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
     per_client: int = Field(
-        0,
-        ge=0,
-        description="requests one client (a key, else an address) may have under way; 0 sets no limit",
+        0, ge=0, description="requests one client (a key, else an address) may have under way; 0 sets no limit"
     )
     time_limit: float = Field(
-        60.0,
-        gt=0,
-        le=86_400,
-        description="seconds of work granted to a request, and the most it waits for a worker",
+        60.0, gt=0, le=86_400, description="seconds of work granted to a request, and the most it waits for a worker"
     )
     memory_limit: int = Field(2048 * MIB, ge=64 * MIB, description="bytes of memory granted to a worker")
     inline_limit: int = Field(

@@ -20,20 +20,10 @@ SIDES = ((100, 100), (1000, 1000), (200, 1800))
 PRIORS = (0.3, 0.5)
 RUNS = 300
 WORLDS = {
-    f"randomised response, epsilon {each:g}": (
-        answers,
-        each,
-        (each, 0.0),
-        partial(advantage_ceiling, each, 0.0),
-    )
+    f"randomised response, epsilon {each:g}": (answers, each, (each, 0.0), partial(advantage_ceiling, each, 0.0))
     for each in (0.0, 1.0, 3.0)
 } | {
-    f"Gaussian, mu 1, delta {name}": (
-        shifted,
-        1.0,
-        GaussianDp(1.0).pair(float(name)),
-        partial(gdp_ceiling, 1.0),
-    )
+    f"Gaussian, mu 1, delta {name}": (shifted, 1.0, GaussianDp(1.0).pair(float(name)), partial(gdp_ceiling, 1.0))
     for name in ("1e-5", "0.1")
 }
 """How a score is drawn and how much it tells, the claim it attains, and its advantage at a prior."""

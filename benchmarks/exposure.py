@@ -22,10 +22,7 @@ from estimators.sample.cells import Categories, Intervals, Values
 RUNS = 2000
 LARGE_RUNS = 400  # of samples of 10,000 and more a side
 SEEDS = 50
-SIDES = (
-    *((8, 8), (30, 30), (100, 100), (1000, 1000), (10_000, 10_000)),
-    *((100, 10_000), (10_000, 100), (15, 1000)),
-)
+SIDES = (*((8, 8), (30, 30), (100, 100), (1000, 1000), (10_000, 10_000)), *((100, 10_000), (10_000, 100), (15, 1000)))
 OF_LEAKS = ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
 ENDLESS = float("inf")
 
@@ -103,9 +100,7 @@ NOTHING = (
 LEAKS = (
     *(steep(2.0), steep(20.0), answers(2.0), answers(20.0), labels(3.0), labels(20.0)),
     Law(
-        "2% of members where no nonmember is",
-        lambda rng, n1, n0: ranks(apart(rng, n1, 0.02), rng.random(n0)),
-        ENDLESS,
+        "2% of members where no nonmember is", lambda rng, n1, n0: ranks(apart(rng, n1, 0.02), rng.random(n0)), ENDLESS
     ),
     Law(
         "2% of nonmembers where no member is",

@@ -28,10 +28,7 @@ MODELS = {
     "diabetes, random forest": RandomForestRegressor(100, random_state=0),
     "diabetes, ridge": Ridge(),
 }
-UNSEEN = {
-    "logistic": LogisticRegression(max_iter=300),
-    "random forest": RandomForestClassifier(10, random_state=0),
-}
+UNSEEN = {"logistic": LogisticRegression(max_iter=300), "random forest": RandomForestClassifier(10, random_state=0)}
 
 
 def split(name: str) -> tuple[np.ndarray, ...]:

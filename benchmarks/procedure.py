@@ -85,11 +85,7 @@ WORLDS = [
         for rows, k in product((50, 1000), (4, 16))
     ),
 ]
-OTHER_LAWS = {
-    "two values, 50% apart": two_values,
-    "log-normal by 50%": skewed,
-    "one in ten four times as much": rare,
-}
+OTHER_LAWS = {"two values, 50% apart": two_values, "log-normal by 50%": skewed, "one in ten four times as much": rare}
 for name, law in OTHER_LAWS.items():
     WORLDS += [World(f"{k} models, 0.2, {name}", law, k) for k in (4, 8, 64)]
     WORLDS += [World(f"{k} models x 2000, 0.2, {name}", law, k, 1000) for k in (4, 16)]

@@ -31,13 +31,7 @@ from estimators.privacy.roc import auc, roc
 from estimators.sample import counting
 from examples.theory.drawing import line_chart, write_svg
 
-OPTIONS = {
-    "smallest": (3, 3),
-    "largest": (6, 3),
-    "budget": (1.5, 0.01),
-    "rounds": (3, 1),
-    "growth_to": (8, 4),
-}
+OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01), "rounds": (3, 1), "growth_to": (8, 4)}
 """Powers of ten, seconds for each call, and how often what was wanted is measured."""
 Call = Callable[[], object]
 

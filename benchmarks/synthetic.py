@@ -153,10 +153,7 @@ IDENTIFIERS: dict[str, Callable[[Rng, int], tuple[Integers, ...]]] = {
         np.arange(n, 2 * n),
         np.arange(n),
     ),
-    "numbers of all rows, shuffled; 0, 1, ...": lambda rng, n: (
-        *np.split(rng.permutation(2 * n), 2),
-        np.arange(n),
-    ),
+    "numbers of all rows, shuffled; 0, 1, ...": lambda rng, n: (*np.split(rng.permutation(2 * n), 2), np.arange(n)),
 }
 """Those of training, hold-out and released rows."""
 

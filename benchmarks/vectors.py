@@ -143,12 +143,7 @@ def apart(by: float, wide: int) -> tuple[Callable[[Rng, int], Pair], float]:
     return lambda rng, n: (rng.normal(by, 1.0, (n, wide)), rng.normal(size=(n, wide))), truth
 
 
-WORLDS = {
-    "no leak": apart(0.0, 2),
-    "shift": apart(0.2, 2),
-    "xor": (same_signs, 0.1),
-    "shift of ten": apart(0.09, 10),
-}
+WORLDS = {"no leak": apart(0.0, 2), "shift": apart(0.2, 2), "xor": (same_signs, 0.1), "shift of ten": apart(0.09, 10)}
 """How both sides are drawn, and the advantage of the best attacker."""
 
 

@@ -17,12 +17,7 @@ from macekit.operation import TABLES, WORDS, Operation
 
 WINGS = tuple(
     import_module(name)
-    for name in (
-        "macekit.questions.runs",
-        "macekit.questions.audits",
-        "macekit.questions.theory",
-        "macekit.engines",
-    )
+    for name in ("macekit.questions.runs", "macekit.questions.audits", "macekit.questions.theory", "macekit.engines")
     if find_spec(name) is not None
 )
 """What adds operations to the core, in this order, or sources (``source_of``); one that is not there adds none."""

@@ -55,13 +55,7 @@ class MembershipEvaluator(ModelEvaluator):
         return "member" in evaluator_config
 
     def evaluate(
-        self,
-        *,
-        dataset: Any,
-        run_id: str,
-        evaluator_config: Mapping[str, Any],
-        model: Any = None,
-        **_: object,
+        self, *, dataset: Any, run_id: str, evaluator_config: Mapping[str, Any], model: Any = None, **_: object
     ) -> EvaluationResult:
         """Ask, log and return; raise afterwards if a pass is required and the verdict is another."""
         config = dict(evaluator_config)

@@ -55,11 +55,7 @@ KINDS = {
         Kind("ragged-rows", 422, "Rows of a vector query differ in length"),
         Kind("dimension-mismatch", 422, "Columns that belong together differ in length or dimension"),
         Kind("bad-records", 422, "The records cannot be used as they were sent"),
-        Kind(
-            "bad-probabilities",
-            422,
-            "Numbers that should be probabilities are negative, or do not sum to one",
-        ),
+        Kind("bad-probabilities", 422, "Numbers that should be probabilities are negative, or do not sum to one"),
         Kind("out-of-range", 422, "A number is outside its allowed range"),
         Kind("unknown-name", 422, "A name is not known"),
         Kind("unknown-field", 422, "A field is not known"),
@@ -190,12 +186,7 @@ class Problem(Exception):
         """The problem as an answer."""
         status = self.kind.status
         return Reply(
-            status,
-            PROBLEM,
-            self.body(instance),
-            problem=self.kind.slug,
-            retry_after=self.retry_after,
-            local=self.local,
+            status, PROBLEM, self.body(instance), problem=self.kind.slug, retry_after=self.retry_after, local=self.local
         )
 
 

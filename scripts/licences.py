@@ -15,7 +15,7 @@ PERMISSIVE = frozenset({
 TOOLS_ONLY = frozenset({"MPL-2.0"})
 # What ships all the same, unchanged, and why that is right.
 SHIPPED_UNCHANGED = {
-    "certifi": "MPL-2.0",  # a list of certificates; only images built with OTEL=1 have it
+    "certifi": "MPL-2.0"  # a list of certificates; only images built with OTEL=1 have it
 }
 # What a tool uses all the same, unchanged: a library under a licence of libraries, a program that is only run.
 TOOLS_UNCHANGED = {

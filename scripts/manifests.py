@@ -49,7 +49,7 @@ CONTAINER = {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
-    },
+    }
 } | {
     f"{name}Probe": {"httpGet": {"path": path, "port": "probes"}}
     for name, path in (("liveness", "/healthz"), ("readiness", "/readyz"), ("startup", "/readyz"))

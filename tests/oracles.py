@@ -137,11 +137,7 @@ def rare_leak(share: float = 0.02) -> World:
         return prior * share + abs(prior * (1 - share) - (1 - prior))
 
     return World(
-        f"rare {share:g}",
-        draw,
-        truth,
-        lambda x: (1 - share) * ndtr(x) + share * ndtr(np.asarray(x) - 12.0),
-        ndtr,
+        f"rare {share:g}", draw, truth, lambda x: (1 - share) * ndtr(x) + share * ndtr(np.asarray(x) - 12.0), ndtr
     )
 
 

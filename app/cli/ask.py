@@ -302,11 +302,7 @@ def _takes_shards(question: Operation) -> bool:
 
 
 def _inputs(
-    question: Operation,
-    tables: dict[str, str],
-    paths: list[str],
-    arguments: argparse.Namespace,
-    stack: ExitStack,
+    question: Operation, tables: dict[str, str], paths: list[str], arguments: argparse.Namespace, stack: ExitStack
 ) -> Inputs:
     """What is read: a file for each table, for each side, or for each query; many files for one sample, or apart."""
     by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None

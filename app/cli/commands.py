@@ -109,9 +109,7 @@ def fill(question: Operation, parser: Parser) -> None:
             help=f"{names}; - is standard input{elsewhere}{together if shards else ''}",
         )
         source.add_argument(
-            "--format",
-            metavar="NAME",
-            help=f"format of the file, in place of its suffix: {', '.join(FORMATS)}",
+            "--format", metavar="NAME", help=f"format of the file, in place of its suffix: {', '.join(FORMATS)}"
         )
         if CSV in question.bodies and IS_THERE and not (arrays or question.texts or question.paper):
             add_tool(source)
@@ -125,10 +123,7 @@ def fill(question: Operation, parser: Parser) -> None:
     if is_shown(question.name):
         out.add_argument("--brief", action="store_true", help="print what a pipeline reads of it, as JSON")
     out.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"write the answer to a file; its suffix chooses the form: {suffixes}",
+        "-o", "--output", metavar="FILE", help=f"write the answer to a file; its suffix chooses the form: {suffixes}"
     )
     more = parser.add_argument_group("and else")
     if is_shown(question.name):
@@ -164,9 +159,7 @@ def _add_tables(question: Operation, parser: Parser) -> None:
     for name in question.tables:
         source.add_argument(f"--{name}", metavar="FILE", help=TABLES[name])
     source.add_argument(
-        "--format",
-        metavar="NAME",
-        help=f"format of the files, in place of their suffixes: {', '.join(FORMATS)}",
+        "--format", metavar="NAME", help=f"format of the files, in place of their suffixes: {', '.join(FORMATS)}"
     )
 
 

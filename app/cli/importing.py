@@ -48,10 +48,7 @@ def _fill(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="JSON or NPZ as the tool wrote it; - is standard input")
     add_tool(parser)
     parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"file to write ({', '.join(WRITERS)}); without it CSV is printed",
+        "-o", "--output", metavar="FILE", help=f"file to write ({', '.join(WRITERS)}); without it CSV is printed"
     )
     add_overwrite(parser, "the file of -o if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")

@@ -66,10 +66,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         settings = load(**overrides)
         for name, near in unknown_variables().items():
-            print(
-                f"mace: {name} is not a setting" + (f"; did you mean {near}?" if near else ""),
-                file=sys.stderr,
-            )
+            print(f"mace: {name} is not a setting" + (f"; did you mean {near}?" if near else ""), file=sys.stderr)
         return serve(settings)
     except BadSettings as error:
         print("mace cannot start:", *str(error).splitlines(), sep="\n  ", file=sys.stderr)

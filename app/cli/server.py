@@ -205,10 +205,7 @@ def listen(app: FastAPI) -> int:
     try:
         server = Server(app)
     except OSError as error:
-        log.error(
-            "the port of the probes cannot be used",
-            extra={"fields": {"error": os.strerror(error.errno or 0)}},
-        )
+        log.error("the port of the probes cannot be used", extra={"fields": {"error": os.strerror(error.errno or 0)}})
         return 1
     try:
         server.run()

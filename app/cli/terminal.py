@@ -78,10 +78,7 @@ class ErrorProofStream:
 def ignore_stderr_errors() -> Iterator[None]:
     """Errors of standard error change no exit status: status 1 is the decision of a gate, not a full disk."""
     stream = sys.stderr
-    with (
-        open(os.devnull, "w") as nowhere,
-        redirect_stderr(cast("TextIO", ErrorProofStream(stream or nowhere))),
-    ):
+    with open(os.devnull, "w") as nowhere, redirect_stderr(cast("TextIO", ErrorProofStream(stream or nowhere))):
         try:
             yield
         finally:

@@ -64,9 +64,7 @@ def add(commands: Any) -> None:
         "--target", metavar="TEXT", help="where it was sent, query and all, as /v1/gate; goes with --request"
     )
     command.add_argument(
-        "--recompute",
-        metavar="DATA",
-        help="compute the one file again from its data, and compare number by number",
+        "--recompute", metavar="DATA", help="compute the one file again from its data, and compare number by number"
     )
     command.add_argument(
         "--signature", metavar="TEXT", help="the header Mace-Signature of the one file, if it is not in it"

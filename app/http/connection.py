@@ -221,11 +221,7 @@ class Connection(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            start = b"%s %s HTTP/%s" % (
-                self.parser.get_method(),
-                self.url,
-                self.parser.get_http_version().encode(),
-            )
+            start = b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
             headers = [b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}]
             self.parser = httptools.HttpRequestParser(self)
             self._upgrade_declined = True

@@ -169,10 +169,7 @@ reference = APIRouter(tags=["reference"], default_response_class=Response, respo
 
 
 @reference.get(
-    "/v1/metrics/presets",
-    operation_id="presets",
-    summary="Every named metric",
-    responses=answers_with(PresetsAnswer),
+    "/v1/metrics/presets", operation_id="presets", summary="Every named metric", responses=answers_with(PresetsAnswer)
 )
 async def presets(_request: Request) -> Response:
     """Name, formula in the confusion table, and parameters of each metric that has a name."""

@@ -136,10 +136,7 @@ def headers_of(form: str) -> dict[str, str]:
     filename = f'filename="mace-report.{REPORTS[form]}"'
     if form != HTML:
         return {"Content-Disposition": f"attachment; {filename}"}
-    return {
-        "Content-Disposition": f"inline; {filename}",
-        "Content-Security-Policy": f"{CSP}; frame-ancestors 'self'",
-    }
+    return {"Content-Disposition": f"inline; {filename}", "Content-Security-Policy": f"{CSP}; frame-ancestors 'self'"}
 
 
 LONG_BODY = 2**20  # bytes of an answer from which on it is hashed beside the loop
@@ -188,11 +185,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         question = Question(
-            call,
-            Exchange.of(request.scope).holder,
-            _target(request),
-            has_dataset=has_dataset,
-            streamed=streamed,
+            call, Exchange.of(request.scope).holder, _target(request), has_dataset=has_dataset, streamed=streamed
         )
         wait = seconds_to_wait(request.headers)
         try:

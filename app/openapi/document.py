@@ -38,11 +38,7 @@ BYTES: Schema = {"type": "string", "format": "binary"}
 TO_SEND: dict[str, tuple[str, Schema, str]] = {
     CSV: ("CsvTable", TEXT, "a table with a header"),
     NDJSON: ("JsonLines", BYTES, "JSON lines: an object for each row, each on a line of its own"),
-    NPY: (
-        "NpyArray",
-        BYTES,
-        "one array as `numpy.save` writes it: a table with named fields, or its numbers alone",
-    ),
+    NPY: ("NpyArray", BYTES, "one array as `numpy.save` writes it: a table with named fields, or its numbers alone"),
     NPZ: (
         "NpzArrays",
         BYTES,
@@ -144,11 +140,7 @@ def operation(row: Operation) -> Schema:
             "description": _about_bodies(row),
             **({OPTIONS: dict(options)} if options else {}),
         },
-        "responses": {
-            "200": _answered(row),
-            "202": ACCEPTED,
-            **problems(*WORK_PROBLEMS, *OF_RUNS.get(row.name, ())),
-        },
+        "responses": {"200": _answered(row), "202": ACCEPTED, **problems(*WORK_PROBLEMS, *OF_RUNS.get(row.name, ()))},
     }
 
 
@@ -246,10 +238,7 @@ def _content(row: Operation) -> Schema:
             key: {"summary": example.summary, "value": example.value}
             for key, example in JSON_EXAMPLES[row.name].items()
         }
-        content[JSON] = {
-            "schema": {"$ref": REF.format(model=QUESTIONS[row.name].__name__)},
-            "examples": bodies,
-        }
+        content[JSON] = {"schema": {"$ref": REF.format(model=QUESTIONS[row.name].__name__)}, "examples": bodies}
     for file, form in _files(row).items():
         content[form] = {"schema": {"$ref": REF.format(model=TO_SEND[form][0])}}
         if form == CSV:

@@ -187,10 +187,7 @@ def _texts(operation: str) -> Columns:
     """The first example's texts of both sides, without their first tokens, which have no number."""
     value = cast("dict[str, Any]", next(iter(JSON_EXAMPLES[operation].values())).value)
     sides = [np.asarray(value[name], np.float64)[:, 1:] for name in ("members", "nonmembers")]
-    return {
-        "member": np.repeat([True, False], [len(side) for side in sides]),
-        "logprobs": np.concatenate(sides),
-    }
+    return {"member": np.repeat([True, False], [len(side) for side in sides]), "logprobs": np.concatenate(sides)}
 
 
 def _columns(operation: str) -> Columns:

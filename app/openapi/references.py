@@ -71,10 +71,7 @@ def _brief(part: Any, *, by_name: bool = False) -> Any:
         if key != "title" and not (key == "default" and each is None)
     }
     match brief:
-        case {"anyOf": [{"type": str() as kind} as one, {"type": "null"}], **rest} if not {
-            "enum",
-            "const",
-        } & set(one):
+        case {"anyOf": [{"type": str() as kind} as one, {"type": "null"}], **rest} if not {"enum", "const"} & set(one):
             return {**one, "type": [kind, "null"], **rest}
     return brief
 

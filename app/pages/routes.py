@@ -168,10 +168,7 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
     openapi = openapi_url.removeprefix("/")
     start = home(
         Template(fragment("home.html")).safe_substitute(
-            metrics=metrics(),
-            kernels=kernels(),
-            formats=formats(),
-            operations=" ".join(row.name for row in OPERATIONS),
+            metrics=metrics(), kernels=kernels(), formats=formats(), operations=" ".join(row.name for row in OPERATIONS)
         )
     )
     return [

@@ -25,11 +25,7 @@ from macekit.problems import Problem
 
 HERE = Path(__file__).resolve().parent
 
-MEDIA_TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".png": "image/png",
-}
+MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".png": "image/png"}
 """What is served; every other file is a licence or describes the rest."""
 
 

@@ -28,12 +28,7 @@ BEAT, SELDOM = 1.0, 10.0
 """Seconds between two rounds of what is due each second, and of what is due now and then."""
 LOCK = 0x6D616365  # the advisory lock under which tables are made
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-OF_ONE = (
-    TimeoutError,
-    asyncpg.TransactionRollbackError,
-    asyncpg.IntegrityConstraintViolationError,
-    asyncpg.DataError,
-)
+OF_ONE = (TimeoutError, asyncpg.TransactionRollbackError, asyncpg.IntegrityConstraintViolationError, asyncpg.DataError)
 """Failures that say nothing of the next request; if the store is slow for all, the replica's own connection sees it."""
 UNUSABLE = "the store that replicas share cannot be used, and this needs it; ask again, or tell the operator"
 

@@ -160,13 +160,7 @@ class JobsInStore:
             await asyncio.wait(ends, timeout=5.0)
 
     async def _add(self, name: str, question: jobs.Question, exchange: Exchange, source: StoredBody) -> None:
-        about = (
-            exchange.owner,
-            exchange.holder,
-            exchange.request_id,
-            msgspec.json.encode(question),
-            source.size,
-        )
+        about = (exchange.owner, exchange.holder, exchange.request_id, msgspec.json.encode(question), source.size)
         async with self._store.connection() as connection, connection.transaction():
             await connection.execute(rows.STORE, name, question.call.operation, *about, self._store.replica, LEASE)
             await store_parts(connection, name, source.parts(), of_answer=False)

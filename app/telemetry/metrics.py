@@ -22,25 +22,7 @@ from app.telemetry.logs import Exchange, Writer
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and without use
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-SECONDS = (
-    0.001,
-    0.0025,
-    0.005,
-    0.01,
-    0.025,
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.5,
-    5.0,
-    10.0,
-    30.0,
-    60.0,
-    120.0,
-    300.0,
-)
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 """From a probe to the longest time limit anyone is likely to grant."""
 
 

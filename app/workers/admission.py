@@ -161,8 +161,7 @@ class Admission:
     def full(self) -> Problem:
         """The problem of a request that finds no place."""
         return busy(
-            f"{self.under_way} requests are under way, as many as this service takes; try again later",
-            self.seconds(),
+            f"{self.under_way} requests are under way, as many as this service takes; try again later", self.seconds()
         )
 
     def _leave(self, client: str) -> None:

@@ -58,11 +58,7 @@ class Pool:
     """Worker processes, and the requests that are admitted to them."""
 
     def __init__(
-        self,
-        settings: Settings,
-        perform: str = "macekit.operations.imported:perform",
-        *,
-        confined: bool = True,
+        self, settings: Settings, perform: str = "macekit.operations.imported:perform", *, confined: bool = True
     ) -> None:
         self.settings = settings
         self.budget = Budget(settings.spool_limit)
@@ -324,8 +320,7 @@ class Pool:
                 worker = await self._fork_server.spawn()
             except (OSError, EOFError) as error:
                 log.error(
-                    "worker spawn failed",
-                    extra={"fields": {"error": type(error).__name__, "next_try_seconds": pause}},
+                    "worker spawn failed", extra={"fields": {"error": type(error).__name__, "next_try_seconds": pause}}
                 )
                 # After one failure a fork server that was killed is back at once; after two it may not be.
                 if pause > 0.1:

@@ -60,15 +60,7 @@ def write(tree: Path, path: Path, arguments: list[str]) -> None:
         shutil.copy(Path(__file__).with_name(name), site)
     start = site / "watched_functions.pth"
     start.write_text(f"import watched_functions; watched_functions.install({str(tree)!r}, {str(folder)!r})\n")
-    command = [
-        str(tree / ".venv/bin/python"),
-        "-m",
-        "pytest",
-        "-p",
-        "watched_tests",
-        "-p",
-        "no:cacheprovider",
-    ]
+    command = [str(tree / ".venv/bin/python"), "-m", "pytest", "-p", "watched_tests", "-p", "no:cacheprovider"]
     try:
         environment = os.environ | {"WATCHED_FOLDER": str(folder)}
         subprocess.run([*command, *arguments], cwd=tree, env=environment, check=False)

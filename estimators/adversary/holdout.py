@@ -163,11 +163,7 @@ class Way:
         if not self.exchanged:
             return record
         return GuessRecord(
-            record.true_negatives,
-            record.n_nonmembers,
-            record.true_positives,
-            record.n_members,
-            record.by_rule,
+            record.true_negatives, record.n_nonmembers, record.true_positives, record.n_members, record.by_rule
         )
 
 

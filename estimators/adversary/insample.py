@@ -254,14 +254,7 @@ def _enclosing(shares: Floats, reached: Floats) -> tuple[Floats, Floats]:
 
 
 def _largest_along(
-    tpr: Floats,
-    tnr: Floats,
-    n1: int,
-    n0: int,
-    prior: float,
-    alpha: float,
-    enough: float = 1.0,
-    alone: float = ALONE,
+    tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, alpha: float, enough: float = 1.0, alone: float = ALONE
 ) -> float:
     """Largest upper limit of p TPR + (1-p) TNR of a rule below a falling chain, from above."""
     return _largest_along_each([(tpr, tnr)], n1, n0, prior, alpha, enough, alone)[0]

@@ -24,8 +24,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 
 DIFFERENCES = np.array(
-    [[[right - (guess == member) for guess in (0, 1)] for right in (0, 1)] for member in (1, 0)],
-    dtype=np.float64,
+    [[[right - (guess == member) for guess in (0, 1)] for right in (0, 1)] for member in (1, 0)], dtype=np.float64
 )
 """The first guess right minus the second right: by side (members first), first right or not, second guess."""
 
@@ -105,12 +104,7 @@ class Judged:
 
 
 def _judge(
-    fine: Counts,
-    cells: tuple[Integers, Integers],
-    groups: int,
-    prior: float,
-    rng: np.random.Generator,
-    orders: int,
+    fine: Counts, cells: tuple[Integers, Integers], groups: int, prior: float, rng: np.random.Generator, orders: int
 ) -> Iterator[tuple[Integers, Integers]]:
     """Whether the rule that led before a record's block guessed it right, in so many orders of the records."""
     sizes = (fine.n_members, fine.n_nonmembers)

@@ -252,9 +252,7 @@ class ClusteredCut:
     def by_all_rows(self, plain: Estimate) -> Estimate:
         """The same estimate, whose interval takes for granted what holds for clusters."""
         guarantee = replace(
-            plain.interval.guarantee,
-            assumes=FIXED.replace(IID, CLUSTERED),
-            finite_sample=self.whole.finite_sample,
+            plain.interval.guarantee, assumes=FIXED.replace(IID, CLUSTERED), finite_sample=self.whole.finite_sample
         )
         return replace(plain, interval=replace(plain.interval, guarantee=guarantee))
 

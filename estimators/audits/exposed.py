@@ -120,10 +120,7 @@ class ExposedMembers:
 
 
 def exposed_members(
-    data: Scores,
-    max_false_share: float = 0.1,
-    confidence: float = 0.95,
-    direction: Direction | str = Direction.EITHER,
+    data: Scores, max_false_share: float = 0.1, confidence: float = 0.95, direction: Direction | str = Direction.EITHER
 ) -> ExposedMembers:
     """Lists of the members who are exposed, each with the most of them that may be false.
 

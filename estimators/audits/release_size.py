@@ -310,10 +310,7 @@ def release_size(
 def default_sizes(total: int) -> list[int]:
     """10, 20, 50, 100 and so on below so many rows, and all of them."""
     powers = (LEAST * 10**power for power in range(len(str(total))))
-    return [
-        *(step for power in powers for step in (power, 2 * power, 5 * power) if step <= NEARLY_ALL * total),
-        total,
-    ]
+    return [*(step for power in powers for step in (power, 2 * power, 5 * power) if step <= NEARLY_ALL * total), total]
 
 
 def first_rows(tables: Encoding, size: int) -> Encoding:

@@ -235,12 +235,7 @@ def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learne
     learned = Interval(whole.lower(alpha / 2.0), _upper(whole, alpha), confidence, OF_COLUMNS)
     columns = [
         _by_itself(
-            column,
-            members.values[:, place],
-            nonmembers.values[:, place],
-            alpha,
-            alpha / 2.0 / sides.n_columns,
-            seed,
+            column, members.values[:, place], nonmembers.values[:, place], alpha, alpha / 2.0 / sides.n_columns, seed
         )
         for place, column in enumerate(sides.columns)
     ]
@@ -269,12 +264,7 @@ def _once(side: Rows) -> Rows:
 
 
 def _by_itself(
-    column: Column,
-    members: NDArray[np.int64],
-    nonmembers: NDArray[np.int64],
-    alpha: float,
-    shared: float,
-    seed: int,
+    column: Column, members: NDArray[np.int64], nonmembers: NDArray[np.int64], alpha: float, shared: float, seed: int
 ) -> ColumnDifference:
     """One column: its lower end at its part of the error, its upper end at all of it."""
     kind = Query.DISCRETE if column.kind == "category" else Query.AUTO
@@ -337,12 +327,7 @@ class Control:
 
 
 def control(
-    members: ArgumentScores,
-    nonmembers: ArgumentScores,
-    *,
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    seed: int = 0,
+    members: ArgumentScores, nonmembers: ArgumentScores, *, prior: float = 0.5, confidence: float = 0.95, seed: int = 0
 ) -> Control:
     """How much of the sides' own difference reaches a score: the advantage of a model that saw neither of them.
 

@@ -415,12 +415,7 @@ def compare_sides(
 
 
 def _judge(
-    limits: Sequence[AnyLimit],
-    scores: Mapping[str, Scores],
-    prior: float,
-    confidence: float,
-    seed: int,
-    further: int,
+    limits: Sequence[AnyLimit], scores: Mapping[str, Scores], prior: float, confidence: float, seed: int, further: int
 ) -> Iterator[RiskiestLimit]:
     """Each limit for every query; of equal scores attackers toss coins to reach a false positive rate."""
     for limit in limits:

@@ -68,14 +68,7 @@ class Dealt:
 
 
 def guess_unseen(
-    clusters: Clusters,
-    weights: Floats,
-    at: Integers,
-    fine: Counts,
-    cells: int,
-    worth: float,
-    seed: int,
-    shuffles: int,
+    clusters: Clusters, weights: Floats, at: Integers, fine: Counts, cells: int, worth: float, seed: int, shuffles: int
 ) -> Guesses:
     """Guesses of the leading rules on so many cells, and of those that cut the score anywhere."""
     rng = clusters.random(seed)

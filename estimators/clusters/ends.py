@@ -168,14 +168,7 @@ def clustered_ends(
 
     guesses = guess(clusters, at, seed)
     own = effective.EffectiveEnds.of(
-        clusters,
-        weights,
-        clusters.inflation(correlations),
-        at,
-        fine,
-        starts if cells else None,
-        changes,
-        guesses,
+        clusters, weights, clusters.inflation(correlations), at, fine, starts if cells else None, changes, guesses
     )
     limits: effective.EffectiveEnds | betting.BettingEnds = own
     if clusters.by_betting:
@@ -222,8 +215,7 @@ def _many_changes(
     value = float(np.median([2.0 * each.value - 1.0 for each in rates]))
     if clusters.by_betting:
         return ManyChanges(
-            partial(betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)),
-            value,
+            partial(betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)), value
         )
     return ManyChanges(partial(effective.lower_by_variance, rates), value)
 
@@ -363,10 +355,7 @@ def clustered_area(clusters: Clusters, at: Integers, size: int, weights: Floats,
         sqrt(spread),
         max(1.0, min(heavy, 2.0 * carriers)),
         _pairs(clusters),
-        (
-            LargestArea.of(clusters, weights, ahead, value),
-            LargestArea.of(clusters, weights, 1.0 - ahead, 1.0 - value),
-        ),
+        (LargestArea.of(clusters, weights, ahead, value), LargestArea.of(clusters, weights, 1.0 - ahead, 1.0 - value)),
     )
 
 

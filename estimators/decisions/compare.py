@@ -321,10 +321,7 @@ def difference(
         With 95% confidence the advantage against the first minus that against the second lies between 0.219 and 0.654:
         they differ.
     """
-    queries, labels = (
-        {"first": first, "second": second},
-        dict(zip(("first", "second"), clusters or (), strict=False)),
-    )
+    queries, labels = ({"first": first, "second": second}, dict(zip(("first", "second"), clusters or (), strict=False)))
     return differences(queries, [("first", "second")], False, prior, target, confidence, seed, labels)[0]
 
 

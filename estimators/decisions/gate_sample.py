@@ -7,12 +7,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.decisions.verdict import (
-    Decision,
-    Verdict,
-    decide,
-    of_learned_score,
-)
+from estimators.decisions.verdict import Decision, Verdict, decide, of_learned_score
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts

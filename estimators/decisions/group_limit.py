@@ -176,10 +176,7 @@ def _together(
     cautions: Sequence[statement.Caution],
 ) -> JudgedLimit:
     """The limit over all groups, in the words of the group that decides."""
-    floor, ends = (
-        statement.baseline(sample.prior),
-        [each.estimate for each in rows if each.estimate is not None],
-    )
+    floor, ends = (statement.baseline(sample.prior), [each.estimate for each in rows if each.estimate is not None])
     lower = max((each.lower for each in ends), default=floor)
     upper = max((each.upper for each in ends), default=1.0) if len(ends) == len(rows) else 1.0
     value = max((float(each.value or 0.0) for each in ends), default=floor)

@@ -307,11 +307,7 @@ class MaxGroupRisk:
             records = int(table.records[i] + table.unknown[i])
             estimate = between(float(split.lower[i]), float(risks[i]), float(table.upper[i]), interval)
             verdict = decide(
-                f"the mean risk of group {short_label(label)}{READ_OFF_ALL}",
-                estimate,
-                self.maximum,
-                None,
-                records,
+                f"the mean risk of group {short_label(label)}{READ_OFF_ALL}", estimate, self.maximum, None, records
             )
             rows.append(JudgedGroup(label, records, estimate, verdict.decision, verdict.reason, None))
         return tuple(rows)

@@ -241,12 +241,7 @@ def assess(
     claim = None
     if options.claimed_epsilon is not None:
         claim = check_claim(
-            fine,
-            options.claimed_epsilon,
-            options.claimed_delta,
-            options.confidence,
-            options.prior,
-            seed=options.seed,
+            fine, options.claimed_epsilon, options.claimed_delta, options.confidence, options.prior, seed=options.seed
         )
         epsilon = claim.bound
     else:

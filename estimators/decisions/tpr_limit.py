@@ -6,11 +6,7 @@ import numpy as np
 
 from estimators import errors
 from estimators.decisions.gate_sample import GateSample, JudgedLimit, between
-from estimators.decisions.verdict import (
-    MORE,
-    most_records,
-    records_needed,
-)
+from estimators.decisions.verdict import MORE, most_records, records_needed
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.direction import Direction, direction_of
 from estimators.privacy.roc import operating_point
@@ -138,10 +134,7 @@ class MaxTpr:
         below = [operating_point(fine, rate, shared, low) for low in ways]
         which = "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
         guarantee = Guarantee(f"the TPR of the threshold with the FPR asked for, {which}", IID, False)
-        lower, upper = (
-            max(each.estimate.lower for each in below),
-            max(each.estimate.upper for each in above),
-        )
+        lower, upper = (max(each.estimate.lower for each in below), max(each.estimate.upper for each in above))
         value = max(float(each.estimate.value or 0.0) for each in above)
         interval = Interval(min(lower, upper), upper, sample.confidence, guarantee)
         notes = dict.fromkeys(caution for each in below for caution in each.cautions)

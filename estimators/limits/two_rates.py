@@ -55,13 +55,7 @@ class TwoRates:
 
     @classmethod
     def of(
-        cls,
-        hits_a: ArrayLike,
-        n_a: ArrayLike,
-        hits_c: ArrayLike,
-        n_c: ArrayLike,
-        slope_a: float,
-        slope_c: float,
+        cls, hits_a: ArrayLike, n_a: ArrayLike, hits_c: ArrayLike, n_c: ArrayLike, slope_a: float, slope_c: float
     ) -> TwoRates:
         """Weights that suit a sum with about these slopes: the root of each rate's standard error."""
         x, n, y, m = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (hits_a, n_a, hits_c, n_c)))
@@ -164,12 +158,7 @@ class TwoRates:
         x, n, y, m, s, t = (
             each.ravel()
             for each in np.broadcast_arrays(
-                self.hits_a,
-                self.n_a,
-                self.hits_c,
-                self.n_c,
-                np.asarray(slope_a, float),
-                np.asarray(slope_c, float),
+                self.hits_a, self.n_a, self.hits_c, self.n_c, np.asarray(slope_a, float), np.asarray(slope_c, float)
             )
         )
         down_a, down_c = s < 0.0, t < 0.0
@@ -332,11 +321,7 @@ def _farthest(
     v, w = design.share, 1.0 - design.share
     e = design.start(s * _spread(x, n), t * _spread(y, m))
     e[y >= m], e[x >= n] = design.high, design.low
-    tails, unknown, ones = (
-        _tails(np.array([x, y]), np.array([n, m])),
-        np.full(x.shape, np.nan),
-        np.ones(x.shape),
-    )
+    tails, unknown, ones = (_tails(np.array([x, y]), np.array([n, m])), np.full(x.shape, np.nan), np.ones(x.shape))
     left = np.array([np.full(x.shape, design.low), unknown, unknown])  # a place, the sum and its slope there
     right = np.array([np.full(x.shape, design.high), unknown, unknown])
     bound, seen, top = s + t, s * x / n + t * y / m, np.array([np.full(x.shape, -np.inf), ones, ones])

@@ -209,10 +209,7 @@ def views_of(counts: Counts, bins: int | None = None) -> tuple[Counts, tuple[Vie
         return counts.require_shared_cells(), (View("cells", np.arange(counts.size), True),)
     joins = counts.cells.kind in ("intervals", "grid") or bins is not None
     fine = counts.coarsen(CUTS) if joins else counts
-    groups = [
-        ("cells", (bins or resolution(counts.n_records)) if joins else fine.size),
-        ("coarse_cells", COARSE),
-    ]
+    groups = [("cells", (bins or resolution(counts.n_records)) if joins else fine.size), ("coarse_cells", COARSE)]
     views = [View(name, fine.group_starts(size), True) for name, size in groups if name == "cells" or fine.size > 12]
     return fine, (*views, View("threshold", np.arange(fine.size), False))
 
@@ -233,12 +230,7 @@ class HeldOutMetric:
 
 
 def held_out(
-    fine: Counts,
-    views: Sequence[View],
-    objective: Objective,
-    alpha: float,
-    seed: int,
-    shuffles: int = SHUFFLES,
+    fine: Counts, views: Sequence[View], objective: Objective, alpha: float, seed: int, shuffles: int = SHUFFLES
 ) -> HeldOutMetric:
     """Lower limit of the optimum, of level 1 - alpha, by progressive selection (study 2.1 and 2.4).
 
@@ -277,9 +269,7 @@ def _progressive(
     tp, fp = np.einsum("vbc,bc->vb", guesses, members[1:]), np.einsum("vbc,bc->vb", guesses, nonmembers[1:])
     n1, n0 = members[1:].sum(axis=1), nonmembers[1:].sum(axis=1)
     so_far = objective.metric.value(
-        tp.cumsum(axis=1) / np.maximum(n1.cumsum(), 1),
-        fp.cumsum(axis=1) / np.maximum(n0.cumsum(), 1),
-        objective.prior,
+        tp.cumsum(axis=1) / np.maximum(n1.cumsum(), 1), fp.cumsum(axis=1) / np.maximum(n0.cumsum(), 1), objective.prior
     )
     # the view that led before a block speaks for it; before there is a record the last, which overfits least
     leading = np.argmax(np.where(np.isnan(so_far), -np.inf, so_far)[::-1], axis=0)

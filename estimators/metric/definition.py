@@ -156,11 +156,7 @@ class Metric:
         k, p, q = self.constants(prior), prior, 1.0 - prior
         top, bottom = (k.e0, p * (k.e1 + k.e2), q * k.e2), (k.h0, p * (k.h1 + k.h2), q * k.h2)
         sign = -1.0 if bottom[0] + (bottom[1] + bottom[2]) / 2.0 < 0.0 else 1.0
-        return (sign * top[0], sign * top[1], sign * top[2]), (
-            sign * bottom[0],
-            sign * bottom[1],
-            sign * bottom[2],
-        )
+        return (sign * top[0], sign * top[1], sign * top[2]), (sign * bottom[0], sign * bottom[1], sign * bottom[2])
 
     def value(self, tpr: ArrayLike, fpr: ArrayLike, prior: float) -> Floats:
         """The metric at these rates; NaN where it is 0/0.

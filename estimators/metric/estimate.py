@@ -234,11 +234,7 @@ def metric_optimum(
         resolution,
         leader,
         rejected,
-        (
-            *counts.doubts,
-            *_cautions(objective.metric.name, why, cells, rejected),
-            *_wide(objective, interval),
-        ),
+        (*counts.doubts, *_cautions(objective.metric.name, why, cells, rejected), *_wide(objective, interval)),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )
 
@@ -250,13 +246,7 @@ def is_line(metric: Metric, prior: float, min_positive_share: float | None = Non
 
 
 def _lower_end(
-    counts: Counts,
-    fine: Counts,
-    views: Sequence[View],
-    objective: Objective,
-    alpha: float,
-    seed: int,
-    shuffles: int,
+    counts: Counts, fine: Counts, views: Sequence[View], objective: Objective, alpha: float, seed: int, shuffles: int
 ) -> tuple[HeldOutMetric, int | None]:
     """What rules achieve on unseen records, and how many changes of guess along the score are evident.
 

@@ -186,8 +186,7 @@ def require_drawn_singly(
     """Refuse rows that belong together, and a score that is learned from the records that would judge it."""
     if clustered:
         raise OptionError.about(
-            field,
-            "goes with records that were drawn from the set one by one, not by cluster; name one of both",
+            field, "goes with records that were drawn from the set one by one, not by cluster; name one of both"
         )
     if isinstance(target, LearnedTarget) or (target is None and is_vector(data)):
         raise OptionError.about(

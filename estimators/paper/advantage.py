@@ -87,11 +87,7 @@ def _of_one_density(densities: Densities, prior: float) -> float:
                 total += first.step * float(level(both, densities.widths).sum())
             else:  # bandwidths far apart: as if both sides followed the one density, then the other
                 for share, line, density, width in zip(
-                    shares,
-                    densities.lines,
-                    (densities.members, densities.nonmembers),
-                    densities.widths,
-                    strict=True,
+                    shares, densities.lines, (densities.members, densities.nonmembers), densities.widths, strict=True
                 ):
                     total += share * line.step * float(level(density, (width, width)).sum())
     elif isinstance(densities, PlaneDensities):
@@ -294,9 +290,7 @@ def _mcdiarmid(
     shares = share_within("advantage", simulated, n1, n0)
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
     guarantee = Guarantee(
-        f"the expectation of the statistic {name}, not the advantage{shares}",
-        f"{IID}; {fixed}{here}",
-        not here,
+        f"the expectation of the statistic {name}, not the advantage{shares}", f"{IID}; {fixed}{here}", not here
     )
     return Interval(max(value - radius, baseline(prior)), min(value + radius, 1.0), confidence, guarantee)
 

@@ -51,11 +51,7 @@ class PaperMetric:
 
 
 def paper_metric(
-    data: Scores | Counts,
-    metric: Metric,
-    prior: float,
-    seed: int = 0,
-    reading: EqualWidth | Kernel | None = None,
+    data: Scores | Counts, metric: Metric, prior: float, seed: int = 0, reading: EqualWidth | Kernel | None = None
 ) -> PaperMetric:
     """Algorithm 2 where Lemma 2 knows the threshold, else Algorithm 3.
 
@@ -118,22 +114,14 @@ def paper_metrics(
 
 
 def algorithm_2(
-    data: Scores | Counts,
-    metric: Metric,
-    prior: float,
-    seed: int = 0,
-    reading: EqualWidth | Kernel | None = None,
+    data: Scores | Counts, metric: Metric, prior: float, seed: int = 0, reading: EqualWidth | Kernel | None = None
 ) -> PaperMetric:
     """Learn the posterior on S1, cut it at the known threshold, evaluate on S2 (MACE, Algorithm 2)."""
     return _with_known_cut(metric, prior, list(_parts(data, reading, HALVES, prior, seed)))
 
 
 def algorithm_3(
-    data: Scores | Counts,
-    metric: Metric,
-    prior: float,
-    seed: int = 0,
-    reading: EqualWidth | Kernel | None = None,
+    data: Scores | Counts, metric: Metric, prior: float, seed: int = 0, reading: EqualWidth | Kernel | None = None
 ) -> PaperMetric:
     """Learn the posterior on S1, the threshold on S2, evaluate on S3 (MACE, Algorithm 3).
 

@@ -233,10 +233,7 @@ class Exposure:
 
 
 def exposure(
-    data: Scores | Counts,
-    confidence: float = 0.95,
-    prior: float = 0.5,
-    direction: Direction | str = Direction.EITHER,
+    data: Scores | Counts, confidence: float = 0.95, prior: float = 0.5, direction: Direction | str = Direction.EITHER
 ) -> Exposure:
     """Look for members whose scores no nonmember has, or almost none, at either end of the score and between.
 

@@ -29,15 +29,7 @@ from estimators.sample.frequent import RARE
 from estimators.sample.scores import Scores
 from estimators.statement import CLUSTERED, IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
 
-__all__ = [
-    "AreaUnderCurve",
-    "OperatingPoint",
-    "RocCurve",
-    "auc",
-    "operating_point",
-    "operating_points",
-    "roc",
-]
+__all__ = ["AreaUnderCurve", "OperatingPoint", "RocCurve", "auc", "operating_point", "operating_points", "roc"]
 
 
 POINTS = 512  # a curve has at most this many points, half of them spaced evenly in the logarithm of the FPR
@@ -300,10 +292,7 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95, low: b
 
 
 def operating_points(
-    counts: Counts,
-    rates: Sequence[float] = FALSE_POSITIVE_RATES,
-    confidence: float = 0.95,
-    low: bool = False,
+    counts: Counts, rates: Sequence[float] = FALSE_POSITIVE_RATES, confidence: float = 0.95, low: bool = False
 ) -> tuple[OperatingPoint, ...]:
     """One operating point for each rate; each interval holds by itself, not all of them together.
 
@@ -352,10 +341,7 @@ def operating_points(
     n1, n0 = int(hits[-1]), int(alarms[-1])
     accused = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
     at = alarms.searchsorted(accused, side="right") - 1
-    lowers, uppers = (
-        _lower_ends(cuts, at, accused, rates, alpha),
-        _upper_ends(cuts, at, accused, rates, alpha),
-    )
+    lowers, uppers = (_lower_ends(cuts, at, accused, rates, alpha), _upper_ends(cuts, at, accused, rates, alpha))
     points = []
     for k, rate in enumerate(rates):
         lower = max(0.0, float(lowers[k]))
@@ -411,11 +397,7 @@ def _lower_ends(cuts: Cuts, at: Integers, accused: Integers, rates: Sequence[flo
     least = hits[first]
     span, tie = _large_ties(hits, alarms, ~cuts.tied, first, at)
     # the cuts of all rates side by side, each with the number of its rate
-    every = (
-        np.concatenate([np.arange(len(rates)), span]),
-        hits[np.concatenate([at, tie])],
-        np.full(len(rates), alpha),
-    )
+    every = (np.concatenate([np.arange(len(rates)), span]), hits[np.concatenate([at, tie])], np.full(len(rates), alpha))
     surely = np.array([_largest_count_exceeded(n0, rate, OF_TIES * alpha) for rate in rates])
     none = np.exp(n0 * np.log1p(-np.array(rates)))  # P(Bin = 0), all of which one nonmember tells apart
     rest = alpha - np.maximum(OF_TIES * alpha, none * (surely == 0))

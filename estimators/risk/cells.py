@@ -46,13 +46,7 @@ class CellInterval(Protocol):
     name: ClassVar[str]
 
     def limits(
-        self,
-        members: Integers,
-        n_members: int,
-        nonmembers: Integers,
-        n_nonmembers: int,
-        prior: float,
-        alpha: float,
+        self, members: Integers, n_members: int, nonmembers: Integers, n_nonmembers: int, prior: float, alpha: float
     ) -> tuple[Floats, Floats]:
         """Lower and upper limit, each of level 1 - alpha."""
         ...
@@ -70,13 +64,7 @@ class MoverFieller:
     name: ClassVar[str] = "mover_fieller"
 
     def limits(
-        self,
-        members: Integers,
-        n_members: int,
-        nonmembers: Integers,
-        n_nonmembers: int,
-        prior: float,
-        alpha: float,
+        self, members: Integers, n_members: int, nonmembers: Integers, n_nonmembers: int, prior: float, alpha: float
     ) -> tuple[Floats, Floats]:
         """MOVER-Fieller with Clopper-Pearson ends."""
         return signed_risk_limits(members, n_members, nonmembers, n_nonmembers, prior, alpha)
@@ -94,13 +82,7 @@ class Conditional:
     name: ClassVar[str] = "conditional"
 
     def limits(
-        self,
-        members: Integers,
-        n_members: int,
-        nonmembers: Integers,
-        n_nonmembers: int,
-        prior: float,
-        alpha: float,
+        self, members: Integers, n_members: int, nonmembers: Integers, n_nonmembers: int, prior: float, alpha: float
     ) -> tuple[Floats, Floats]:
         """f(s) at the limits of s; it rises with s."""
         low, high = clopper_pearson(members, members + nonmembers, alpha)
@@ -150,10 +132,7 @@ class Limits:
         low, high = np.abs(self.lower), np.abs(self.upper)
         straddles = (self.lower <= 0.0) & (self.upper >= 0.0)
         return Limits(
-            np.where(straddles, 0.0, np.minimum(low, high)),
-            np.maximum(low, high),
-            self.confidence,
-            self.guarantee,
+            np.where(straddles, 0.0, np.minimum(low, high)), np.maximum(low, high), self.confidence, self.guarantee
         )
 
 

@@ -245,13 +245,7 @@ def flag_members(
 
 
 def _with_groups(
-    counts: Counts,
-    p_values: Floats,
-    share: float,
-    rate: float,
-    over: Multiplicity,
-    groups: Integers,
-    parts: Parts,
+    counts: Counts, p_values: Floats, share: float, rate: float, over: Multiplicity, groups: Integers, parts: Parts
 ) -> NDArray[np.bool_]:
     """Parts that are flagged by themselves, or with what is left of their cell or of its group.
 
@@ -291,10 +285,7 @@ def _with_groups(
     above = ~by_labels | (binomial_tail(counts.members, counts.pooled, share) <= most)
     flagged = own | (by_cell | together[group][parts.cell]) & above
     rim = parts.rim
-    from_ends = (
-        np.logical_and.accumulate(flagged | rim),
-        np.logical_and.accumulate((flagged | rim)[::-1])[::-1],
-    )
+    from_ends = (np.logical_and.accumulate(flagged | rim), np.logical_and.accumulate((flagged | rim)[::-1])[::-1])
     before, behind = np.append(False, flagged[:-1]), np.append(flagged[1:], False)
     beside = before & behind | before & from_ends[0] | behind & from_ends[1]
     return np.asarray(np.where(rim, beside, flagged))

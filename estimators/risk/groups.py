@@ -114,10 +114,7 @@ class GroupTable:
         if (names[order][1:] == names[order][:-1]).any():
             raise InvalidCounts("by_group: two have the same label", field="groups")
         sides = []
-        for rows, name, total in (
-            (members, "members", counts.members),
-            (nonmembers, "nonmembers", counts.nonmembers),
-        ):
+        for rows, name, total in ((members, "members", counts.members), (nonmembers, "nonmembers", counts.nonmembers)):
             table = np.array([_whole_numbers(row, name, counts.size) for row in rows], dtype=np.int64)
             table = table.reshape(len(rows), counts.size)
             together, about = table.sum(axis=0), table.sum(axis=0, dtype=np.float64)  # integers may go round

@@ -279,10 +279,7 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
                 raise InvalidCounts("cells of kind 'lattice': range or bins do not fit", field="cells")
             return Lattice(bins, low, high, _ascending(np.asarray(value["keys"], dtype=np.int64), "i"))
         if kind == Boxes.kind:
-            axes, cuts = (
-                np.asarray(value["axes"], dtype=np.int64),
-                np.asarray(value["cuts"], dtype=np.float64),
-            )
+            axes, cuts = (np.asarray(value["axes"], dtype=np.int64), np.asarray(value["cuts"], dtype=np.float64))
             tree = axes.ndim == 1 and axes.shape == cuts.shape and (axes.size + 1) & axes.size == 0
             if not tree or not np.isfinite(cuts).all() or (axes < 0).any():
                 message = "cells of kind 'boxes': not a complete tree of finite cuts"

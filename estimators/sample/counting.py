@@ -19,16 +19,7 @@ from estimators.sample.search import BLOCK, intervals_of
 from estimators.sample.stream import CountStream
 from estimators.statement import Caution
 
-__all__ = [
-    "by_boxes",
-    "by_category",
-    "by_edges",
-    "by_equal_mass",
-    "by_grid",
-    "by_lattice",
-    "finest",
-    "on_cells",
-]
+__all__ = ["by_boxes", "by_category", "by_edges", "by_equal_mass", "by_grid", "by_lattice", "finest", "on_cells"]
 
 
 EXACT_RECORDS = 2**17
@@ -196,9 +187,7 @@ def _slots_of(letters: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
 def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
     """Counts of records whose cells are known, members first."""
     return Counts.trusted(
-        np.bincount(at[:n_members], minlength=cells.size),
-        np.bincount(at[n_members:], minlength=cells.size),
-        cells,
+        np.bincount(at[:n_members], minlength=cells.size), np.bincount(at[n_members:], minlength=cells.size), cells
     )
 
 

@@ -451,11 +451,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: lists of counts and the cells they belong to."""
-        return {
-            "members": self.members.tolist(),
-            "nonmembers": self.nonmembers.tolist(),
-            "cells": self.cells.to_dict(),
-        }
+        return {"members": self.members.tolist(), "nonmembers": self.nonmembers.tolist(), "cells": self.cells.to_dict()}
 
     @classmethod
     def from_dict(cls, value: dict[str, object]) -> Counts:
@@ -520,8 +516,7 @@ class Counts:
             cuts = cuts[1:-1]
         if cuts.size != a.size - 1:
             raise InvalidCounts.about(
-                "edges",
-                f"got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
+                "edges", f"got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells"
             )
         return cls(a, b, Intervals(cuts))
 

@@ -77,11 +77,7 @@ OUTSIDE, BOTH_WAYS, ALL_BUT_FEW = 0.5, 0.05, 0.95
 
 
 def of_values(
-    members: Integers,
-    nonmembers: Integers,
-    ordered: bool,
-    scale: float = 1.0,
-    smaller: int | None = None,
+    members: Integers, nonmembers: Integers, ordered: bool, scale: float = 1.0, smaller: int | None = None
 ) -> tuple[Caution, ...]:
     """What is odd about how often each different value occurs on either side.
 

@@ -93,8 +93,7 @@ class Frequent:
         if len(full) < 2:
             return full[0] if full else NONE
         return _summed(
-            np.concatenate([each.scores for each in full]),
-            np.concatenate([each.sides for each in full], axis=1),
+            np.concatenate([each.scores for each in full]), np.concatenate([each.sides for each in full], axis=1)
         )
 
     def __len__(self) -> int:

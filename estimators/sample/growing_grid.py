@@ -128,13 +128,7 @@ class GrowingGrid:
         moved = ((cells + self.first) >> (exponent - self.exponent)) - first
         columns = [_count_in_window(moved, column[cells] if cells.size else column) for column in self.columns]
         return GrowingGrid(
-            exponent,
-            first,
-            (columns[0], columns[1]),
-            self.scratch,
-            self._near_at(exponent),
-            self.frequent,
-            self.sample,
+            exponent, first, (columns[0], columns[1]), self.scratch, self._near_at(exponent), self.frequent, self.sample
         )
 
     def _near_at(self, exponent: int) -> tuple[OctaveCounts, OctaveCounts]:

@@ -88,10 +88,7 @@ def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS:
         return _of_scores(data, counts, most)
     if isinstance(cells, Intervals | Grid):
-        on_grid, starts = (
-            _on_grid(cells, counts, most) if isinstance(cells, Grid) else None,
-            counts.lower_edges(),
-        )
+        on_grid, starts = (_on_grid(cells, counts, most) if isinstance(cells, Grid) else None, counts.lower_edges())
         display = (
             _join_cells(whole, most)
             if on_grid is None

@@ -154,10 +154,7 @@ def curve_of(accountant: Any, delta: float | None = None) -> DpCurve:
         >>> round(curve.pair(1e-5)[0], 2)
         4.38
     """
-    for deltas_at, epsilon_at in (
-        ("get_delta_for_epsilon", "get_epsilon_for_delta"),
-        ("get_delta", "get_epsilon"),
-    ):
+    for deltas_at, epsilon_at in (("get_delta_for_epsilon", "get_epsilon_for_delta"), ("get_delta", "get_epsilon")):
         if hasattr(accountant, deltas_at):
             deltas = [float(getattr(accountant, deltas_at)(epsilon)) for epsilon in EPSILONS]
             at = () if delta is None else _pair(float(getattr(accountant, epsilon_at)(delta)), delta)

@@ -104,10 +104,7 @@ class Claim:
 def limit_less(limit: float, interval: Interval, share: float = 1.0) -> Interval:
     """Of ``limit`` less what the interval is of, times ``share``."""
     return Interval(
-        limit - share * interval.upper,
-        limit - share * interval.lower,
-        interval.confidence,
-        interval.guarantee,
+        limit - share * interval.upper, limit - share * interval.lower, interval.confidence, interval.guarantee
     )
 
 

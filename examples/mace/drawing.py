@@ -34,13 +34,7 @@ KINDS = (
 """Columns of a table that are drawn, from the top of a query down."""
 
 NO_LEAK = "each with labels shuffled: no leak"
-COLOURS = {
-    "W_N": MEMBER,
-    "U_N": NONMEMBER,
-    "certified, a model each": PASS,
-    NO_LEAK: BASELINE,
-    CEILING: THRESHOLD,
-}
+COLOURS = {"W_N": MEMBER, "U_N": NONMEMBER, "certified, a model each": PASS, NO_LEAK: BASELINE, CEILING: THRESHOLD}
 
 RISKS = {
     "the paper's highest risk": "W_N",

@@ -99,11 +99,7 @@ def part_c(study: Study) -> Figure:
 
     The radius of Eq. 1 is the median distance of the other nonmembers, who stand on no side here.
     """
-    names = {
-        f"{D}, the highest n1 (LOGAN)": 0,
-        "distance, the nearest n1": 1,
-        "Eq. 1, the highest n1 (Monte Carlo)": 2,
-    }
+    names = {f"{D}, the highest n1 (LOGAN)": 0, "distance, the nearest n1": 1, "Eq. 1, the highest n1 (Monte Carlo)": 2}
     attacks: dict[str, list[AttackAdvantage]] = {name: [] for name in names}
     floors: dict[str, list[Row]] = {name: [] for name in names}
     for seed in study.seeds:

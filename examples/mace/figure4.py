@@ -64,10 +64,7 @@ def box_model(study: Study, seed: int) -> BoxModel:
     nonmembers, of_nonmembers = add_boxes(sides.nonmembers, side, SHARE, rng)
     gan = js_gan(members, study.size, seed)
     return BoxModel(
-        gan.answers(members),
-        gan.answers(nonmembers),
-        gan.answers(sides.nonmembers),
-        (of_members, of_nonmembers),
+        gan.answers(members), gan.answers(nonmembers), gan.answers(sides.nonmembers), (of_members, of_nonmembers)
     )
 
 

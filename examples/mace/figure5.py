@@ -119,15 +119,7 @@ def risks(study: Study) -> Figure:
             both = individual_risk(scores, confidence=confidence, seed=seed).cells.simultaneous
             ends.append(Interval(float(both.lower.max()), float(both.upper.max()), confidence, both.guarantee))
         ceiling = tanh(epsilon / 2.0)
-        lines.append(
-            (
-                f"{epsilon:g}",
-                f"{ceiling:.5f}",
-                spread(plugged),
-                f"{np.mean(floor):.3f}",
-                intervals(ends),
-            )
-        )
+        lines.append((f"{epsilon:g}", f"{ceiling:.5f}", spread(plugged), f"{np.mean(floor):.3f}", intervals(ends)))
         claims.append(
             Claim(
                 "6",

@@ -30,11 +30,7 @@ def floor(records: int, dimension: int, seed: int = 0) -> float:
 
 def markdown() -> str:
     """A line for each of the paper's numbers of members."""
-    head = (
-        "members, as many nonmembers",
-        "W_N without a leak, one number",
-        "W_N without a leak, two numbers",
-    )
+    head = ("members, as many nonmembers", "W_N without a leak, one number", "W_N without a leak, two numbers")
     return table(
         head,
         [

@@ -47,11 +47,7 @@ def line_chart(
         "detail": {"field": "part", "type": "nominal"},
         "order": {"value": None},
     }
-    line = {
-        "data": rows(entries),
-        "mark": {"type": "line", "strokeWidth": 2, "clip": True},
-        "encoding": encoding,
-    }
+    line = {"data": rows(entries), "mark": {"type": "line", "strokeWidth": 2, "clip": True}, "encoding": encoding}
     return chart(line, title=title, height=320)
 
 

@@ -20,12 +20,7 @@ from examples.theory.rows.row import HEAD, Row
 from examples.theory.table import table
 
 README = Path(__file__).parent / "README.md"
-FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
-    "dp": dp.rows,
-    "mip": mip.rows,
-    "mis": mis.rows,
-    "pmp": pmp.rows,
-}
+FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {"dp": dp.rows, "mip": mip.rows, "mis": mis.rows, "pmp": pmp.rows}
 
 
 @cache

@@ -17,7 +17,6 @@ def blocks(path: Path) -> dict[str, str]:
 def write_blocks(path: Path, tables: Mapping[str, str]) -> None:
     """Put new tables in the place of the old ones."""
     text = BLOCK.sub(
-        lambda old: old["name"] + old["open"] + tables.get(old["name"], old["table"]),
-        path.read_text(encoding="utf-8"),
+        lambda old: old["name"] + old["open"] + tables.get(old["name"], old["table"]), path.read_text(encoding="utf-8")
     )
     path.write_text(text, encoding="utf-8")

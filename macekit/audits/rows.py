@@ -156,10 +156,7 @@ def judge_control(scores: Any, labels: Sequence[NDArray[np.generic]], confidence
         detail = "need two arrays, a score for each row of X_train and one for each of X_test"
         raise fault(InputError, "control", detail)
     both_sides = Scores.of(*scores)
-    for count, side, name in (
-        (both_sides.n_members, labels[0], "train"),
-        (both_sides.n_nonmembers, labels[1], "test"),
-    ):
+    for count, side, name in ((both_sides.n_members, labels[0], "train"), (both_sides.n_nonmembers, labels[1], "test")):
         if count != len(side):
             raise fault(DimensionMismatch, "control", f"got {count} scores for {len(side)} rows of X_{name}")
     return control(*scores, confidence=confidence, seed=seed)

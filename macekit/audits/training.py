@@ -232,8 +232,7 @@ def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
         from sklearn.base import clone
     except ModuleNotFoundError:
         raise NotInstalled.about(
-            what,
-            "cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
+            what, "cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit"
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):
         detail = (

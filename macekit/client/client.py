@@ -670,11 +670,7 @@ class Client(ABC):
         return self._result_of(lambda: pose_groups("usage", groups, options))
 
     def unlearning(
-        self,
-        forgotten: Data,
-        unseen: Data,
-        retained: Data = None,
-        **options: Unpack[keywords.UnlearningOptions],
+        self, forgotten: Data, unseen: Data, retained: Data = None, **options: Unpack[keywords.UnlearningOptions]
     ) -> Result:
         """What one score of a model still tells of records that it was to forget.
 

@@ -36,10 +36,7 @@ USUAL = ("confidence", "prior")  # options that mean the same, whatever they are
 
 
 def explained(
-    types: Mapping[str, tuple[str, str]],
-    fields: Mapping[str, Any],
-    first: Mapping[str, tuple[str, str]],
-    theory: bool,
+    types: Mapping[str, tuple[str, str]], fields: Mapping[str, Any], first: Mapping[str, tuple[str, str]], theory: bool
 ) -> Iterator[str]:
     """What a docstring says of each option: that of its field; of those the first question has, that it has them."""
     same = SAME.format("macekit.estimate" if theory else "estimate")

@@ -74,10 +74,7 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
             records[name] = roles.pop(name)
     if isinstance(roles.get("score"), str) and is_table(members) and is_table(nonmembers):
         name, frames = roles.pop("score"), (members, nonmembers)
-        members, nonmembers = (
-            column_called(members, name, "members"),
-            column_called(nonmembers, name, "nonmembers"),
-        )
+        members, nonmembers = (column_called(members, name, "members"), column_called(nonmembers, name, "nonmembers"))
     if isinstance(members, Dataset) and not beside:
         _require_none(records, "a dataset holds its own; name its column")
         return Question(operation, options, members, query(roles), members.name)
@@ -264,10 +261,7 @@ def _of_file(operation: str, file: File, options: Mapping[str, object], roles: t
 
 
 def _of_source(
-    operation: str,
-    source: Source | RemoteTable,
-    options: Mapping[str, object],
-    roles: tuple[tuple[str, str], ...],
+    operation: str, source: Source | RemoteTable, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
 ) -> Question:
     """What was read in blocks, as records or as counts."""
     from macekit.sources.reading import read

@@ -434,8 +434,7 @@ def settle(result: Result) -> None:
             "max_advantage=0.1"
         )
     raise Inconclusive(
-        "\n".join([f"{_word(result.decision)}, which is no pass", *lines, *_records_lines(assessment)]),
-        result,
+        "\n".join([f"{_word(result.decision)}, which is no pass", *lines, *_records_lines(assessment)]), result
     )
 
 

@@ -247,8 +247,7 @@ class Mace(Client):
         tree = options | records.arrays | _columns(records)
         answer = self._ask_with_json(question.operation, tree)
         return _as_here(
-            answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
-            records,
+            answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows), records
         )
 
     def _ask_about_dataset(

@@ -202,10 +202,7 @@ class Theory:
         return self._arrays("mis", arrays, options)
 
     def mis_overfitting(
-        self,
-        train_losses: Data,
-        heldout_losses: Values = None,
-        **options: Unpack[keywords.MisOverfittingOptions],
+        self, train_losses: Data, heldout_losses: Values = None, **options: Unpack[keywords.MisOverfittingOptions]
     ) -> Result:
         """Membership inference security: what training and held-out losses say it can be at most.
 

@@ -90,11 +90,7 @@ def _require_countable(call: Call) -> None:
     wide = options.members_column is not None or options.nonmembers_column is not None
     whole = "send the records whole"
     reasons = (
-        (
-            options.unit is not None,
-            "unit",
-            "unit: one record of each cannot be drawn while records are counted",
-        ),
+        (options.unit is not None, "unit", "unit: one record of each cannot be drawn while records are counted"),
         (bool(options.cluster), "cluster", f"cluster: counts do not say whose a row is; {whole}"),
         (options.model is not None, "model", f"model: counts do not say which model scored a row; {whole}"),
         (wide, WIDE[0], f"{' and '.join(WIDE)}: such a table is read as a whole"),

@@ -211,8 +211,7 @@ def _open(body: memoryview | Source | pa.NativeFile, fields: list[int] | None = 
     options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
     if isinstance(body, Source):
         return _BatchSource(
-            pa.ipc.open_stream(pa.PythonFile(body, mode="r"), options=options),
-            lambda: (body.tail, bool(body.read(1))),
+            pa.ipc.open_stream(pa.PythonFile(body, mode="r"), options=options), lambda: (body.tail, bool(body.read(1)))
         )
     if not isinstance(body, memoryview):  # only the form with an index is read where it lies
         return _BatchSource(pa.ipc.open_file(body, options=options), None)
@@ -222,8 +221,7 @@ def _open(body: memoryview | Source | pa.NativeFile, fields: list[int] | None = 
     if bytes(body[: len(ARROW_MAGIC)]) == ARROW_MAGIC:
         return _BatchSource(pa.ipc.open_file(file, options=options), None)
     return _BatchSource(
-        pa.ipc.open_stream(file, options=options),
-        lambda: (bytes(body[: file.tell()][-8:]), file.tell() < len(body)),
+        pa.ipc.open_stream(file, options=options), lambda: (bytes(body[: file.tell()][-8:]), file.tell() < len(body))
     )
 
 

@@ -30,13 +30,7 @@ class ColumnRecorder:
         self._entries: dict[object, _Entry] = {}
 
     def add(
-        self,
-        key: object,
-        role: str,
-        name: str,
-        values: Column | Labels,
-        notes: Iterable[str] = (),
-        query: str = "",
+        self, key: object, role: str, name: str, values: Column | Labels, notes: Iterable[str] = (), query: str = ""
     ) -> None:
         """The next values of a column, or all of them; ``key`` tells columns apart."""
         entry = self._entries.setdefault(key, _Entry(role, name, query))
@@ -80,10 +74,7 @@ class _Entry:
             kind, notes = "numbers", notes - {FILLED}
             distinct = distinct and {or_infinite(cast("float", value)) for value in distinct}
         elif "text" in kinds and len(kinds) > 1:  # labels of several files, of which one has only text
-            kind, distinct = (
-                "text",
-                distinct and {spelled(value) for value in distinct},
-            )
+            kind, distinct = ("text", distinct and {spelled(value) for value in distinct})
         elif self.high > (MOST if self.low < 0 else 2 * MOST + 1) or self.low < LEAST:
             notes = {*notes, BEYOND}
         return ColumnRead(

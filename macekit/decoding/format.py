@@ -189,9 +189,7 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
         samples.append(stacked(table, tuple(range(len(values))), name, side.limit))
     sample = Sample(samples[0], samples[1])
     return DecodedBody(
-        {"": sample},
-        columns=recorder.columns(),
-        cautions=cautions_of_sides(sample, members.labels, nonmembers.labels),
+        {"": sample}, columns=recorder.columns(), cautions=cautions_of_sides(sample, members.labels, nonmembers.labels)
     )
 
 

@@ -262,10 +262,7 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
         if len(data) < rows * row:
             detail = f"the NPY header announces {header.size} bytes of data, fewer came"
             raise Problem("incomplete-body", detail)
-        yield (
-            start,
-            array_of(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data)),
-        )
+        yield (start, array_of(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data)))
 
 
 def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> DecodedBody:

@@ -86,11 +86,7 @@ FORMAT = Parquet()
 
 
 def _tables(
-    batches: Iterator[pa.RecordBatch],
-    file: Any,
-    layout: Roles,
-    names: Sequence[str],
-    constants: Mapping[str, str],
+    batches: Iterator[pa.RecordBatch], file: Any, layout: Roles, names: Sequence[str], constants: Mapping[str, str]
 ) -> Tables:
     start = 0
     for batch in guarded(batches, NAME):

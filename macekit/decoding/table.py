@@ -291,10 +291,7 @@ def from_table(table: Table, layout: TableLayout, call: Call, limit: int) -> Dec
         return _from_roles(table, layout, call, limit)
     arrays = {name: _array(table, places, name, limit) for name, places in layout.places.items()}
     return DecodedBody(
-        arrays=_in_rows(arrays, call.operation),
-        options=options(call),
-        textual=True,
-        columns=_columns(table, layout),
+        arrays=_in_rows(arrays, call.operation), options=options(call), textual=True, columns=_columns(table, layout)
     )
 
 

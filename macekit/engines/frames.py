@@ -359,9 +359,7 @@ class ScoreColumn:
         nw = narwhals()
         score = self.numbers() if self.kind != "text" else nw.col(self.score)
         finite_rows = self.lazy.select(
-            _where(self.usable).alias("usable"),
-            score.alias("score"),
-            nw.col(self.membership).alias("member"),
+            _where(self.usable).alias("usable"), score.alias("score"), nw.col(self.membership).alias("member")
         )
         ends = [] if self.kind == "text" else [nw.col("score").min().alias("low"), nw.col("score").max().alias("high")]
         grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").count(), *ends)

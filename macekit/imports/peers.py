@@ -71,10 +71,7 @@ PEERS = (
     Peer(
         "sacro-ml",
         "SACRO-ML",
-        (
-            Columns("individual.member_prob", "individual.member"),
-            Columns("individual.score", "individual.member"),
-        ),
+        (Columns("individual.member_prob", "individual.member"), Columns("individual.score", "individual.member")),
         "run LiRA, QMIA or the worst-case attack with report_individual=True, and take report_arrays_*.npz beside its "
         "report",
         frozenset({"attack_instance_logger", "roc_thresh", "sacroml_version"}),

@@ -394,10 +394,7 @@ def columns_of(body: DecodedBody) -> list[statements.ColumnReadAnswer]:
 
 
 def assessment(
-    result: Assessment,
-    data: Scores | Counts,
-    options: dict[str, object],
-    read: list[statements.ColumnReadAnswer],
+    result: Assessment, data: Scores | Counts, options: dict[str, object], read: list[statements.ColumnReadAnswer]
 ) -> answers.AdvantageAnswer:
     """Everything about one sample."""
     return {
@@ -437,11 +434,7 @@ def finite(value: float) -> float | None:
 
 
 def provenances(
-    body: DecodedBody,
-    samples: Mapping[str, Scores | Counts],
-    method: str,
-    seed: int,
-    options: dict[str, object],
+    body: DecodedBody, samples: Mapping[str, Scores | Counts], method: str, seed: int, options: dict[str, object]
 ) -> list[statements.ProvenanceAnswer]:
     """Where each of several queries comes from."""
     read = columns_by_query(body)

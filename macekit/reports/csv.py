@@ -90,11 +90,4 @@ def _words(section: str, name: str, column: str, cells: Iterable[model.Cell]) ->
 
 
 def _row(section: str, name: str, column: str = "", path: str = "", value: str = "", text: str = "") -> Row:
-    return (
-        disarm_formula(section),
-        disarm_formula(name),
-        disarm_formula(column),
-        path,
-        value,
-        disarm_formula(text),
-    )
+    return (disarm_formula(section), disarm_formula(name), disarm_formula(column), path, value, disarm_formula(text))

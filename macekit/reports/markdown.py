@@ -101,11 +101,7 @@ def _captioned(part: model.Table) -> Iterator[str]:
 def table(part: model.Table) -> str:
     """Rows under a head; columns of numbers are set to the right."""
     rules = ["---:" if right else "---" for right in numeric(part)]
-    lines = [
-        [plain_text(name) for name in part.head],
-        rules,
-        *([inline((c,)) for c in row] for row in part.rows),
-    ]
+    lines = [[plain_text(name) for name in part.head], rules, *([inline((c,)) for c in row] for row in part.rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -146,16 +142,7 @@ def _cell(cell: model.Cell) -> str:
 
 
 TITLE = "Membership leakage"
-CARD_SECTIONS = (
-    "people",
-    "promise",
-    "metrics",
-    "ranking",
-    "limits",
-    "guarantees",
-    "not-established",
-    "provenance",
-)
+CARD_SECTIONS = ("people", "promise", "metrics", "ranking", "limits", "guarantees", "not-established", "provenance")
 """Sections of a report that a card repeats; the whole report is linked from it."""
 
 METADATA = "For the YAML block at the top of the card, with the names of your model and data for MODEL and DATA:"

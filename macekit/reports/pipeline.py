@@ -206,10 +206,7 @@ def _origin(part: Mapping[str, Any], rows_are: str) -> str:
 def _source(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Where the answer is from: of a run, the records of all batches."""
     of_run = answer.get("anytime") or {}
-    return {
-        **answer["provenance"],
-        **{name: of_run[name] for name in ("n_members", "n_nonmembers") if of_run},
-    }
+    return {**answer["provenance"], **{name: of_run[name] for name in ("n_members", "n_nonmembers") if of_run}}
 
 
 def annotation(answer: Mapping[str, Any], command: str = GATE) -> str:
@@ -256,29 +253,17 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 OPEN_LEVELS = {"fail": "error", "inconclusive": "warning"}
 EXPOSURE, RECORDS = "exposure", "records"
 TEXTS = {
-    "advantage": (
-        "Advantage of the best attacker",
-        "How much better than guessing an attacker tells members.",
-    ),
-    "tpr": (
-        "Members found at few false accusations",
-        "The true positive rate of the best set of a few ranges.",
-    ),
+    "advantage": ("Advantage of the best attacker", "How much better than guessing an attacker tells members."),
+    "tpr": ("Members found at few false accusations", "The true positive rate of the best set of a few ranges."),
     "epsilon": ("Epsilon of the score", "How far apart the two distributions of the score may be at delta."),
     "metric": ("Metric of the best attacker", "The largest value of a metric over attackers."),
-    "group_advantage": (
-        "Advantage within a group",
-        "What each group gives away by itself, on its own records.",
-    ),
+    "group_advantage": ("Advantage within a group", "What each group gives away by itself, on its own records."),
     "exposed": ("Members exposed", "How many members a score shows to be members so surely."),
     "copies": ("Copied rows", "Training rows that stand in the release beyond what chance explains."),
     "near_copies": ("Rows with a near copy", "Training rows with a near copy in the release beyond chance."),
     "group_risk": ("Mean risk of a group", "The mean over a group of what is read off all records together."),
     RECORDS: ("Records that can answer the question", "Nothing passes by records that cannot say it."),
-    EXPOSURE: (
-        "Exposed members that no limit judges",
-        "No pass stands beside members who are severely exposed.",
-    ),
+    EXPOSURE: ("Exposed members that no limit judges", "No pass stands beside members who are severely exposed."),
 }
 """Of each limit its title, and what it is about."""
 FIRST = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
@@ -343,12 +328,7 @@ def _results(answer: Mapping[str, Any], places: Sequence[str]) -> Iterator[tuple
 
 
 def _result(
-    name: str,
-    level: str,
-    text: str,
-    numbers: Mapping[str, Any],
-    answer: Mapping[str, Any],
-    places: Sequence[str],
+    name: str, level: str, text: str, numbers: Mapping[str, Any], answer: Mapping[str, Any], places: Sequence[str]
 ) -> dict[str, Any]:
     fingerprint = sha256("\n".join([name, *places]).encode()).hexdigest()[:32]
     return {

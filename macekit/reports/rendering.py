@@ -14,11 +14,7 @@ CARD = "text/markdown; profile=model-card"
 
 
 def render(
-    operation: str,
-    answer: Mapping[str, object],
-    form: str,
-    context: Context | None = None,
-    chart: str | None = None,
+    operation: str, answer: Mapping[str, object], form: str, context: Context | None = None, chart: str | None = None
 ) -> bytes:
     """The answer of ``operation``, its JSON decoded, as a report in one of ``FORMS``, as ``CARD`` or as ``BRIEF``.
 

@@ -152,10 +152,7 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
 
 def _outside(part: Mapping[str, Any], path: str) -> Iterator[str]:
     """Intervals that hold nothing, or not their own estimate; a published statistic may lie outside its own."""
-    for name, low, high in (
-        *((point, "lower", "upper") for point in POINTS),
-        ("auc", "auc_lower", "auc_upper"),
-    ):
+    for name, low, high in (*((point, "lower", "upper") for point in POINTS), ("auc", "auc_lower", "auc_upper")):
         value, lower, upper = (part.get(each) for each in (name, low, high))
         if not isinstance(lower, int | float):
             continue

@@ -116,8 +116,7 @@ class PaperRiskAnswer(TypedDict):
     estimator: Literal["histogram", "kde"]
     cells: Annotated[int | None, about("how many cells have records, for Theorem 2")]
     bandwidth: Annotated[
-        list[float] | None,
-        about("members' and nonmembers', for Theorem 3; of vectors the product over the axes"),
+        list[float] | None, about("members' and nonmembers', for Theorem 3; of vectors the product over the axes")
     ]
     confidence: float
     covers: str
@@ -160,8 +159,7 @@ class FlagsAnswer(TypedDict):
 
     threshold: float
     rate: Annotated[
-        float,
-        about("share of the flagged that may lie in cells whose scores do not speak for membership, on average"),
+        float, about("share of the flagged that may lie in cells whose scores do not speak for membership, on average")
     ]
     over: str
     records: Annotated[int, about("records flagged")]
@@ -210,8 +208,7 @@ Ranges = Annotated[
     int | None, about("tpr: of how many ranges of the score, or labels, a set consists at most; null else")
 ]
 BestThreshold = Annotated[
-    statements.IntervalAnswer | None,
-    about("tpr: that of the best threshold, by itself; null without an order"),
+    statements.IntervalAnswer | None, about("tpr: that of the best threshold, by itself; null without an order")
 ]
 
 
@@ -349,8 +346,7 @@ class StepAnswer(statements.IntervalAnswer):
         float, about("upper end at the confidence of this step alone, by which the limit is judged")
     ]
     decision: Annotated[
-        statements.DecisionWord | None,
-        about("pass: this step and all before it keep the limit; null without a limit"),
+        statements.DecisionWord | None, about("pass: this step and all before it keep the limit; null without a limit")
     ]
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     undecided_because: statements.UndecidedBecause
@@ -398,8 +394,7 @@ class StrengthAnswer(TypedDict):
     strong: Annotated[bool, about("whether the lower end is above max_advantage, or without one above the baseline")]
     advantage: Annotated[statements.IntervalAnswer, about("of the riskiest query, of at most 1")]
     beside: Annotated[
-        statements.IntervalAnswer | None,
-        about("that of a twin's answers less the model's; null if they are not there"),
+        statements.IntervalAnswer | None, about("that of a twin's answers less the model's; null if they are not there")
     ]
     planted: int
     spared: int

@@ -63,10 +63,7 @@ def ask(question: str, field: str, **options: object) -> AskAnswer:
 OF_CORE: list[MethodAnswer] = [
     {
         "name": "cells",
-        "asks": [
-            ask("advantage", "advantage"),
-            ask("advantage", "advantage", estimator={"kind": "histogram"}),
-        ],
+        "asks": [ask("advantage", "advantage"), ask("advantage", "advantage", estimator={"kind": "histogram"})],
         "states": "the optimal advantage of adversaries that see the score at a stated resolution",
         "assumes": IID,
         "guarantee": SIMULATED,

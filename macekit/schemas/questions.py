@@ -22,12 +22,7 @@ else:
     MetricName = Literal[*PRESETS]
     BandwidthName = Literal[*BANDWIDTHS]
 FORMER_LIMIT = Field(
-    None,
-    ge=-1,
-    le=1,
-    exclude=True,
-    description="former name of max_advantage",
-    json_schema_extra={"deprecated": True},
+    None, ge=-1, le=1, exclude=True, description="former name of max_advantage", json_schema_extra={"deprecated": True}
 )
 """The limit of the advantage by the name that it had: ``decoding`` reads it as ``max_advantage``."""
 
@@ -181,8 +176,7 @@ class PaperEstimator(records.Question):
         "kernel densities of numbers",
     )
     bins: Annotated[int, Field(ge=2, le=1_000_000)] | None = Field(
-        None,
-        description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)",
+        None, description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)"
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = BANDWIDTH
 
@@ -269,8 +263,7 @@ class LimitsQuestion(QueryLimitsQuestion, TablesQuestion):
         None, description="column of both sides by which each group's own advantage and mean risk are stated"
     )
     check_sides: bool = Field(
-        True,
-        description="whether to look for what tells training from hold-out rows without model or release",
+        True, description="whether to look for what tells training from hold-out rows without model or release"
     )
     control: Name | None = Field(
         None,

@@ -116,8 +116,7 @@ class GridCells(Question):
     exponent: Exponent = Field(description="the step is 2 to this power; the largest, if there are several")
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
     exponents: list[Exponent] = Field(
-        default=[],
-        description="of the step of each cell, where they differ, as next to 0 and 1: none lies in another",
+        default=[], description="of the step of each cell, where they differ, as next to 0 and 1: none lies in another"
     )
     frequent: list[FrequentScore] = Field(
         default=[], description="scores that many records have: a cell of one score hides nothing"

@@ -276,8 +276,7 @@ class ExposureAnswer(TypedDict):
         about("the tail of nonmembers that shows most, which exposes no member; null if none shows anything"),
     ]
     least: Annotated[
-        int | None,
-        about("fewest members beyond every nonmember that would show; null if not even all of them"),
+        int | None, about("fewest members beyond every nonmember that would show; null if not even all of them")
     ]
     guarantee: GuaranteeAnswer
     sentence: str
@@ -389,8 +388,7 @@ class OriginAnswer(TypedDict):
     input_sha256: Annotated[str | None, about("of the arrays; null if there were none")]
     arrays: Annotated[list[str], about("the arrays there were")]
     columns: Annotated[
-        list[ColumnReadAnswer],
-        about("the columns of a table that were read, or the arrays, and how each was taken"),
+        list[ColumnReadAnswer], about("the columns of a table that were read, or the arrays, and how each was taken")
     ]
     options: dict[str, object]
 

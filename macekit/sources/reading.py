@@ -209,11 +209,7 @@ def _by_counts(
 
 
 def of_counts(
-    counts: Mapping[str, Counts],
-    options: dict[str, object],
-    *,
-    textual: bool,
-    columns: tuple[ColumnRead, ...],
+    counts: Mapping[str, Counts], options: dict[str, object], *, textual: bool, columns: tuple[ColumnRead, ...]
 ) -> DecodedBody:
     """Counts of each query as what a question is asked of, with the options that are left to it."""
     samples = {query: Sample(counts=each.to_dict(), signs=each.signs) for query, each in counts.items()}

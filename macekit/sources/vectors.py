@@ -106,12 +106,7 @@ class ByBox:
 
 
 def counts_of_vectors(
-    source: Source,
-    first_blocks: deque[Block],
-    rest: Iterator[Block],
-    most: int,
-    call: Call,
-    about: VectorQuestion,
+    source: Source, first_blocks: deque[Block], rest: Iterator[Block], most: int, call: Call, about: VectorQuestion
 ) -> VectorCounts:
     """The counts of a source whose first blocks were read; of what comes once ``most`` bytes are held."""
     draw = PilotDraw(about.seed)

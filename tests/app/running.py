@@ -47,11 +47,7 @@ class Running:
     """Where its output is."""
 
     def ask(
-        self,
-        path: str,
-        method: str = "GET",
-        body: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, path: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:

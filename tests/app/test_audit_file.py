@@ -48,10 +48,7 @@ def test_lines_follow_each_other_from_the_first_over_restarts(path: Path) -> Non
 
 Lines = list[str]
 CHANGES: dict[str, tuple[str, Callable[[Lines], Lines]]] = {
-    "a value": (
-        "line 4 was changed",
-        lambda lines: [line.replace('"place":3', '"place":4') for line in lines],
-    ),
+    "a value": ("line 4 was changed", lambda lines: [line.replace('"place":3', '"place":4') for line in lines]),
     "a line less": ("line 4 does not follow", lambda lines: lines[:3] + lines[4:]),
     "two lines the other way round": (
         "line 4 does not follow",

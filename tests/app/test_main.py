@@ -66,9 +66,7 @@ def test_an_endpoint_for_traces_that_is_none_stops_the_start() -> None:
         create_app(Settings(otlp_endpoint="nowhere"))
 
 
-def test_every_operation_has_a_name_of_its_own_and_says_what_a_mistake_of_ours_looks_like(
-    made: FastAPI,
-) -> None:
+def test_every_operation_has_a_name_of_its_own_and_says_what_a_mistake_of_ours_looks_like(made: FastAPI) -> None:
     document = unfold(made.openapi())
     operations = [operation for item in document["paths"].values() for operation in item.values()]
 

@@ -92,10 +92,7 @@ def test_another_key_seals_otherwise_and_the_one_that_seals_is_not_the_one_that_
     seal = runs_in(None, b"other").take(step(1, "a"))
 
     assert refused(runs_in(None), step(2, "b", "a", seal)) == (422, "bad-option")
-    keys = {
-        private.private_bytes_raw(),
-        *(signer.derived_keys(label)[0] for label in (b"one", b"two", b"one")),
-    }
+    keys = {private.private_bytes_raw(), *(signer.derived_keys(label)[0] for label in (b"one", b"two", b"one"))}
     assert [len(key) for key in keys] == [32, 32, 32]
 
 

@@ -54,10 +54,7 @@ def test_a_variable_wins_over_the_file_and_the_file_over_the_default(env: Env, t
 
 
 def test_names_are_separated_by_commas(env: Env) -> None:
-    env(
-        CORS_ORIGINS="https://a.example, https://b.example,",
-        TRUSTED_PROXIES="10.0.0.1, 10.1.0.0/16, ::1, fd00::/8",
-    )
+    env(CORS_ORIGINS="https://a.example, https://b.example,", TRUSTED_PROXIES="10.0.0.1, 10.1.0.0/16, ::1, fd00::/8")
 
     assert load().cors_origins == ("https://a.example", "https://b.example")
     assert load().trusted_proxies == ("10.0.0.1", "10.1.0.0/16", "::1", "fd00::/8")

@@ -107,11 +107,7 @@ def edited(audited: Running, folder: Path) -> Path:
     assert document["decision"] == "fail"
     (limit,) = document["limits"]
     limit |= {"decision": "pass", "lower": 0.0, "estimate": 0.01, "upper": 0.05}
-    document |= {
-        "decision": "pass",
-        "sentence": "Pass: every limit holds.",
-        "covers": ["It covers everybody."],
-    }
+    document |= {"decision": "pass", "sentence": "Pass: every limit holds.", "covers": ["It covers everybody."]}
     (folder / "edited.json").write_text(json.dumps(document, separators=(",", ":")))
     return folder / "edited.json"
 

@@ -181,11 +181,7 @@ def test_a_tool_that_is_wrong_is_told_so() -> None:
 
 @pytest.mark.slow
 @each_case(
-    "name",
-    "no leak, half the scores are 0",
-    "shift 3, prior 0.01",
-    "2% are memorised",
-    "shift 0.25, asked 30 times",
+    "name", "no leak, half the scores are 0", "shift 3, prior 0.01", "2% are memorised", "shift 0.25, asked 30 times"
 )
 def test_mace_is_not(name: str) -> None:
     judged = judge("mace", place(name), 0.02)

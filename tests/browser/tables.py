@@ -14,11 +14,7 @@ KINDS = {
     "A released table": ("Training rows", "Hold-out rows", "Released table"),
     "A model’s predictions": ("Training rows", "Hold-out rows"),
     "Texts’ log-probabilities": ("Texts it was trained on", "Texts it has not seen"),
-    "Records in question": (
-        "Records known to be used",
-        "Records known not to be used",
-        "Records in question",
-    ),
+    "Records in question": ("Records known to be used", "Records known not to be used", "Records in question"),
     "Forgotten records": ("Forgotten records", "Records it has never seen"),
 }
 """The ways in besides scores, and the places for files of each."""

@@ -172,9 +172,7 @@ def in_brief(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "components": {}}
 
 
-def test_an_example_of_every_operation_is_executed_with_and_without_options_in_the_address(
-    visit: Visit,
-) -> None:
+def test_an_example_of_every_operation_is_executed_with_and_without_options_in_the_address(visit: Visit) -> None:
     """Whatever the page fills in, untouched: 200, and no option in the query string beside a JSON body.
 
     Of each kind of operation the one with the shortest example: the page knows no operation, but what forms of body one

@@ -62,9 +62,7 @@ def test_a_file_leads_to_a_report_whatever_its_format(visit: Visit, subtests: py
             expect(sentence(page)).to_have_text(FAIL)
 
 
-def test_an_array_is_read_with_membership_in_the_last_column_or_asks_how_many_are_members(
-    visit: Visit,
-) -> None:
+def test_an_array_is_read_with_membership_in_the_last_column_or_asks_how_many_are_members(visit: Visit) -> None:
     both = [*((score, 1.0) for score in MEMBERS), *((score, 0.0) for score in NONMEMBERS)]
     page = opened(visit, payload("scores.npy", array(np.array(both))))
 
@@ -328,13 +326,7 @@ def test_a_report_is_shown_whole_without_scripts_printed_and_taken_along_in_ever
     page.get_by_role("button", name="Print").click()
     page.wait_for_function("window.printed === true")
 
-    forms = {
-        "HTML": b"<!doctype html>",
-        "Markdown": b"# ",
-        "CSV": b"",
-        "PNG": b"\x89PNG",
-        "JSON": b'{"sentence"',
-    }
+    forms = {"HTML": b"<!doctype html>", "Markdown": b"# ", "CSV": b"", "PNG": b"\x89PNG", "JSON": b'{"sentence"'}
     for form, begins in forms.items():
         with subtests.test(form):
             with page.expect_download() as begun:

@@ -119,9 +119,7 @@ def test_a_file_in_the_wrong_place_is_told_there_in_the_service_s_words(
             expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_what_is_no_table_is_told_at_its_place_at_once_and_what_is_missing_when_it_is_asked_for(
-    visit: Visit,
-) -> None:
+def test_what_is_no_table_is_told_at_its_place_at_once_and_what_is_missing_when_it_is_asked_for(visit: Visit) -> None:
     page = have(visit, MODEL)
     refuse(page)
     expect(said(place(page, "Training rows"))).to_have_text("Choose a file.")

@@ -60,9 +60,7 @@ def test_contents_stand_at_the_side_of_a_wide_screen_and_stay_there(report: Page
     expect(contents).to_be_hidden()  # folded headings are the contents
 
 
-def test_all_but_the_first_screen_and_what_was_not_established_is_folded_until_it_is_asked_for(
-    report: Page,
-) -> None:
+def test_all_but_the_first_screen_and_what_was_not_established_is_folded_until_it_is_asked_for(report: Page) -> None:
     sections = report.locator(IN_SIGHT).evaluate_all("bodies => bodies.map(body => body.id)")
     assert folded(report) == [name for name in sections[1:] if name != "not-established"]
     assert report.evaluate("document.documentElement.scrollHeight") < 4000

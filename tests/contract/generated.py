@@ -98,12 +98,7 @@ class Findings:
 
 
 def findings(
-    part: Schema,
-    service: Running,
-    folder: Path,
-    *arguments: str,
-    seed: int | None = None,
-    patience: float = PATIENCE,
+    part: Schema, service: Running, folder: Path, *arguments: str, seed: int | None = None, patience: float = PATIENCE
 ) -> Findings:
     """What schemathesis finds. Its cases are few and the same every time, or with a seed all there are, and its own."""
     (folder / "openapi.json").write_text(json.dumps(part), encoding="utf-8")

@@ -59,16 +59,8 @@ def test_the_memory_needed_is_that_of_server_bodies_workers_their_answers_and_tm
         (("services", "mace", "environment", "MACE_API_KEY"), "0123456789abcdef", "a key stands in the file"),
         (("services", "grafana", "image"), "grafana/grafana:latest", "is not pinned"),
         (("services", "grafana", "profiles"), None, "starts something else"),
-        (
-            ("services", "grafana", "environment", "GF_ANALYTICS_REPORTING_ENABLED"),
-            "true",
-            "REPORTING_ENABLED",
-        ),
-        (
-            ("services", "grafana", "environment", "GF_PLUGINS_PREINSTALL_DISABLED"),
-            None,
-            "PREINSTALL_DISABLED",
-        ),
+        (("services", "grafana", "environment", "GF_ANALYTICS_REPORTING_ENABLED"), "true", "REPORTING_ENABLED"),
+        (("services", "grafana", "environment", "GF_PLUGINS_PREINSTALL_DISABLED"), None, "PREINSTALL_DISABLED"),
         (("services", "grafana", "environment", "GF_AUTH_ANONYMOUS_ORG_ROLE"), "Admin", 'not "Viewer"'),
     ],
 )

@@ -56,9 +56,7 @@ def form(value: Any) -> str:
 
 
 @pytest.mark.slow
-def test_the_official_schema_of_cyclonedx_1_6_holds_and_refuses_what_is_not_of_it(
-    bill: dict[str, Any],
-) -> None:
+def test_the_official_schema_of_cyclonedx_1_6_holds_and_refuses_what_is_not_of_it(bill: dict[str, Any]) -> None:
     """Of one component of each form: `scripts/check sbom` asks about all of them, and each address takes long."""
     with_telemetry = sbom.document((*sbom.IMAGE, "otel"), PREFIX)
     forms = {form(each): each for each in with_telemetry["components"]}

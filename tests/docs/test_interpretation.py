@@ -78,15 +78,7 @@ def of_coin(advantage: float) -> str:
 
 def of_prior(prior: float, advantage: float) -> str:
     without = right(baseline(prior))
-    return row(
-        prior,
-        PEOPLE * prior,
-        baseline(prior),
-        without,
-        advantage,
-        right(advantage),
-        right(advantage) - without,
-    )
+    return row(prior, PEOPLE * prior, baseline(prior), without, advantage, right(advantage), right(advantage) - without)
 
 
 def fewest_nonmembers(rate: float) -> int:

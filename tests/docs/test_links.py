@@ -7,12 +7,7 @@ from pathlib import Path
 from macekit.catalogue import OPERATIONS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    *ROOT.glob("*.md"),
-    *ROOT.glob("docs/**/*.md"),
-    *ROOT.glob("examples/**/*.md"),
-    *ROOT.glob("deploy/**/*.md"),
-]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob("deploy/**/*.md")]
 FENCED = re.compile(r"^(```+).*?^\1", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -24,12 +24,7 @@ def ran(name: str, *arguments: str, **changes: Any) -> Done:
     """
     path = EXAMPLES / name
     out, err = io.StringIO(), io.StringIO()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        redirect_stdout(out),
-        redirect_stderr(err),
-        warnings.catch_warnings(),
-    ):
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setattr(sys, "argv", [str(path), *arguments])
         patch.syspath_prepend(str(path.parent))

@@ -101,10 +101,7 @@ def test_over_several_halves_each_synthesizer_has_its_row(monkeypatch: pytest.Mo
     rows = compare_tools.over_splits(2)
 
     assert rows.keys() == some.keys()
-    assert (rows["bootstrap"]["verdicts"], rows["bootstrap"]["fails by"]) == (
-        "fail 2",
-        "advantage 2, copies 2",
-    )
+    assert (rows["bootstrap"]["verdicts"], rows["bootstrap"]["fails by"]) == ("fail 2", "advantage 2, copies 2")
     assert (rows["independent columns"]["fails by"], rows["independent columns"]["copies"]) == ("-", "0")
     low, high = (float(end) for end in rows["bootstrap"]["advantage"].split(" to "))
     assert 0.5 < low < high < 0.8

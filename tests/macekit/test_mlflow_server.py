@@ -163,10 +163,7 @@ def test_mlflow_s_own_thresholds_hold_the_numbers(client: mlflow.MlflowClient) -
 
 
 def test_a_pass_may_be_required_and_all_is_logged_before_it_is_refused(client: mlflow.MlflowClient) -> None:
-    with (
-        pytest.raises(MlflowException, match="fail: Fail: with 95% confidence"),
-        mlflow.start_run() as active,
-    ):
+    with pytest.raises(MlflowException, match="fail: Fail: with 95% confidence"), mlflow.start_run() as active:
         evaluate(evaluator_config={"score": "loss", "max_advantage": 0.1, "require_pass": True})
 
     assert client.get_run(active.info.run_id).data.tags["membership.verdict"] == "fail"

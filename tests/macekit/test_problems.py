@@ -42,8 +42,7 @@ def test_a_problem_names_the_requests_id(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/"],
+    "path", ["/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/"]
 )
 def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(client, path) -> None:
     checked(client.get(path, follow_redirects=False), 404, "not-found")

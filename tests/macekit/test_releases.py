@@ -112,11 +112,7 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     "limits, status, sentence",
     (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
     (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
-    (
-        ("--max-advantage", "0.05"),
-        1,
-        "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
-    ),
+    (("--max-advantage", "0.05"), 1, "No step is shown with 97.5% confidence (one end of a 95% interval) to keep"),
     (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
     ((), 0, "the advantage at 'epoch_20' "),
 )
@@ -201,12 +197,7 @@ def test_the_words_below_a_frontier_name_its_columns() -> None:
 @each_case(
     "ask, releases, options, words",
     ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
-    (
-        "compare_releases",
-        {"a": {"loss": PAIR, "margin": PAIR}},
-        EMPTY,
-        "queries: all are of one, 'a'; need at least 2",
-    ),
+    ("compare_releases", {"a": {"loss": PAIR, "margin": PAIR}}, EMPTY, "queries: all are of one, 'a'; need at least 2"),
     ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
     ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
     ("advantage_series", {"a": VECTORS, "b": PAIRS["table"]}, EMPTY, "got vectors, need one number a record"),

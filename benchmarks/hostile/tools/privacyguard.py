@@ -24,10 +24,7 @@ def ask(question: Question) -> Statement:
     size = min(len(members), len(nonmembers))
     gains = np.sort(
         [
-            _gain(
-                members[rng.integers(0, len(members), size)],
-                nonmembers[rng.integers(0, len(nonmembers), size)],
-            )
+            _gain(members[rng.integers(0, len(members), size)], nonmembers[rng.integers(0, len(nonmembers), size)])
             for _ in range(RESAMPLES)
         ]
     )

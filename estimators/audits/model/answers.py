@@ -261,10 +261,7 @@ _ERRORS = ("squared_error", "absolute_error")
 
 
 def ask_queries(
-    sides: Sequence[Side],
-    table: Shadows | None,
-    selection: Sequence[str] | None,
-    progress: Progress | None = None,
+    sides: Sequence[Side], table: Shadows | None, selection: Sequence[str] | None, progress: Progress | None = None
 ) -> tuple[dict[str, Scores], dict[str, str]]:
     """Scores of the queries that are asked, and why the others are not."""
     reasons = _reasons(sides[0])
@@ -358,8 +355,7 @@ def with_shadows(sides: Sequence[Side], stock: Shadows) -> tuple[tuple[Side, ...
     signals = numbers(stock.signals, "shadows", (2,), models=True)
     if signals.shape[1] != records:
         raise DimensionMismatch.about(
-            "shadows",
-            f"got signals of {signals.shape[1]} records, need {records}: all members, then all nonmembers",
+            "shadows", f"got signals of {signals.shape[1]} records, need {records}: all members, then all nonmembers"
         )
     keep = records_with_shadows(stock.membership, np.arange(records) < len(sides[0].labels))
     if keep.all():
@@ -373,10 +369,7 @@ def _beside(sides: Sequence[Side], stock: Shadows) -> tuple[dict[str, Floats], d
     """Scores by shadows of the records of both sides, and why some cannot be had."""
     target = np.concatenate([side.signals(stock.floor) for side in sides])
     return shadow_scores(
-        target,
-        stock.signals,
-        stock.membership,
-        scale="plain" if sides[0].outputs == "predictions" else "logit",
+        target, stock.signals, stock.membership, scale="plain" if sides[0].outputs == "predictions" else "logit"
     )
 
 

@@ -271,10 +271,7 @@ def audit_model(
         raise UnknownName.among("outputs", outputs, KINDS)
     sides = tuple(
         side_of(name, answers, labels, outputs, classes)
-        for name, answers, labels in (
-            ("members", members, member_labels),
-            ("nonmembers", nonmembers, nonmember_labels),
-        )
+        for name, answers, labels in (("members", members, member_labels), ("nonmembers", nonmembers, nonmember_labels))
     )
     if sides[0].answers.shape[1:] != sides[1].answers.shape[1:]:
         words = "the answers have another shape than those for members; ask the same model for both"
@@ -411,8 +408,7 @@ def _cautions(
         )
     if outputs == "labels":
         yield Caution(
-            "labels_alone",
-            "the answers are labels alone, so this speaks of attackers who see no probabilities",
+            "labels_alone", "the answers are labels alone, so this speaks of attackers who see no probabilities"
         )
 
 

@@ -376,10 +376,7 @@ def _log_probabilities(scores: Floats) -> tuple[Floats, Floats]:
 
 def _errors(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     """Prediction less target, a row a record."""
-    answers, truth = (
-        query.numbers(predictions, "predictions", (1, 2)),
-        query.numbers(targets, "targets", (1, 2)),
-    )
+    answers, truth = (query.numbers(predictions, "predictions", (1, 2)), query.numbers(targets, "targets", (1, 2)))
     query.require_length(truth, "targets", len(answers), "predictions")
     answers, truth = answers.reshape(len(answers), -1), truth.reshape(len(truth), -1)
     if answers.shape != truth.shape:

@@ -123,7 +123,5 @@ def nearer(first: Neighbours, second: Neighbours, before: int, k: int) -> Neighb
 def _stacked(first: Neighbours, second: Neighbours) -> Neighbours:
     """Answers about some records, and about others; there are as many neighbours in both."""
     return Neighbours(
-        np.concatenate([first.distances, second.distances]),
-        np.concatenate([first.rows, second.rows]),
-        second.engine,
+        np.concatenate([first.distances, second.distances]), np.concatenate([first.rows, second.rows]), second.engine
     )

@@ -157,8 +157,7 @@ def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
         array = array[:, 0]
     if array.ndim != 1:
         raise errors.DimensionMismatch.about(
-            name,
-            f"got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)",
+            name, f"got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)"
         )
     if array.size == 0:
         raise errors.TooFewRecords.about(name, "got none, need at least one")

@@ -274,10 +274,7 @@ def rmia(
         raise errors.InputError.about(name, "missing; need both the audited model's and the shadows'")
     if population is None or population_signals is None:
         return scores
-    others, theirs = (
-        numbers(population, "population"),
-        numbers(population_signals, "population_signals", (2,), True),
-    )
+    others, theirs = (numbers(population, "population"), numbers(population_signals, "population_signals", (2,), True))
     if theirs.shape != (len(table), len(others)):
         raise errors.DimensionMismatch.about(
             "population_signals",
@@ -390,10 +387,7 @@ def quantile_regression(
     if len(theirs) < FEWEST:
         message = f"got {len(theirs)}, need at least {FEWEST} records that are neither scored nor members"
         raise errors.TooFewRecords.about("calibration_features", message)
-    options = {
-        "quantile": errors.require_open_unit("level", level),
-        "max_iter": errors.require_count("trees", trees),
-    }
+    options = {"quantile": errors.require_open_unit("level", level), "max_iter": errors.require_count("trees", trees)}
     return own - _learned_quantile(theirs, answers, rows, options, errors.require_count("seed", seed, 0))
 
 

@@ -143,10 +143,7 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
         log_probabilities, lengths: As for ``text_loss``.
         sizes: Bytes of each record's text when compressed: ``compressed_sizes(texts)``.
     """
-    tokens, bytes_each = (
-        _tokens(log_probabilities, lengths, "log_probabilities"),
-        query.numbers(sizes, "sizes"),
-    )
+    tokens, bytes_each = (_tokens(log_probabilities, lengths, "log_probabilities"), query.numbers(sizes, "sizes"))
     query.require_length(bytes_each, "sizes", len(tokens.lengths), "records")
     need = "has none, need the bytes of its compressed text, above 0"
     query.refuse_first(bytes_each <= 0, errors.OutOfRange, "sizes", need)
@@ -399,8 +396,7 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
     table, sizes = query.plain_array(values, name), query.numbers(lengths, "lengths")
     if table.ndim != 2 or table.dtype.kind not in "iuf":
         raise errors.DimensionMismatch.about(
-            name,
-            "with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
+            name, "with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths"
         )
     query.require_length(sizes, "lengths", len(table), "rows")
     wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))

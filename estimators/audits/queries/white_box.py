@@ -84,9 +84,7 @@ def hidden_distance(
         query.require_length(names, "reference_labels", len(others), "records of the reference")
         kinds, theirs = np.unique(names, return_inverse=True)
         own = query.places_among(
-            query.labels_of(labels, "labels"),
-            kinds,
-            "classes of the reference; give it records of that class",
+            query.labels_of(labels, "labels"), kinds, "classes of the reference; give it records of that class"
         )
         query.require_length(own, "labels", len(rows), "records")
     counts = np.bincount(theirs)

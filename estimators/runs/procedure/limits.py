@@ -193,11 +193,7 @@ class Trainings:
         """Of these models alone, each of which may be taken more than once."""
         part = len(models) / self.number
         return Trainings(
-            self.unseen[models],
-            self.best[models],
-            self.noise,
-            part * self.unseen_records,
-            part * self.records,
+            self.unseen[models], self.best[models], self.noise, part * self.unseen_records, part * self.records
         )
 
     def of_class(self, best: Floats) -> Trainings:
@@ -217,10 +213,7 @@ class Trainings:
 
     def _alike(self, alpha: float) -> Range:
         """Exact limits of the accuracy if no model differed from another."""
-        hits = (
-            (1.0 + self.unseen.mean()) / 2.0 * self.unseen_records,
-            (1.0 + self.best.mean()) / 2.0 * self.records,
-        )
+        hits = ((1.0 + self.unseen.mean()) / 2.0 * self.unseen_records, (1.0 + self.best.mean()) / 2.0 * self.records)
         return (
             float(lower_limit(hits[0], self.unseen_records, alpha)),
             float(upper_limit(min(hits[1], self.records), self.records, alpha)),
@@ -233,10 +226,7 @@ class Trainings:
         most, whatever their law, these count, too.
         """
         lower, upper = self.mean(alpha)
-        lower, upper = (
-            min(lower, _next_end(self.unseen, alpha, -1)),
-            max(upper, _next_end(self.best, alpha, 1)),
-        )
+        lower, upper = (min(lower, _next_end(self.unseen, alpha, -1)), max(upper, _next_end(self.best, alpha, 1)))
         if self.number + 1 >= 1.0 / alpha - 1e-9:
             lower, upper = min(lower, float(self.unseen.min())), max(upper, float(self.best.max()))
         return lower, upper

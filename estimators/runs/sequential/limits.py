@@ -205,11 +205,7 @@ class Search:
     """
 
     def __init__(
-        self,
-        money_against: Callable[[Floats, Floats], Floats],
-        line: Floats,
-        records: tuple[int, int],
-        prior: float,
+        self, money_against: Callable[[Floats, Floats], Floats], line: Floats, records: tuple[int, int], prior: float
     ) -> None:
         """Begin a search.
 
@@ -287,13 +283,7 @@ def _rates(points: Floats, aside: Floats, records: tuple[int, int], prior: float
 
 
 def won_against(
-    points: Floats,
-    rates: Floats,
-    records: tuple[int, int],
-    prior: float,
-    alpha: float,
-    planned: float,
-    share: float,
+    points: Floats, rates: Floats, records: tuple[int, int], prior: float, alpha: float, planned: float, share: float
 ) -> Floats:
     """Logarithm of what bets on fewer right guesses have won against each rule.
 

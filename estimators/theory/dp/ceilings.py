@@ -235,11 +235,7 @@ def _readings(grant: Grant) -> Iterator[_Reading]:
         epsilon, delta = grant.pair
         how = "the promise read as one (epsilon, delta)"
         yield _Reading(
-            "epsilon_delta",
-            Corners.of([epsilon], [delta]),
-            how,
-            "Kairouz, Oh and Viswanath 2015",
-            grant.assumes,
+            "epsilon_delta", Corners.of([epsilon], [delta]), how, "Kairouz, Oh and Viswanath 2015", grant.assumes
         )
 
 

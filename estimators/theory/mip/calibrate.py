@@ -134,13 +134,7 @@ class Calibration:
         quantity = certificate if self.certified else ESTIMATED
         name = f"{self.name}_{self.noise}"
         return Bound(
-            quantity,
-            name,
-            f"{self.noise}: {self.says}",
-            self.deviation,
-            self.source,
-            self.assumes,
-            self.proven,
+            quantity, name, f"{self.noise}: {self.says}", self.deviation, self.source, self.assumes, self.proven
         )
 
 

@@ -269,8 +269,7 @@ def _enough(sizes: scales.Sizes, eta: float, confidence: float, option: str) -> 
             "closer to the least possible",
         )
     raise OutOfRange.about(
-        "draws",
-        "a parameter was the same in all draws but changes under a swap, so it would get no noise; draw more",
+        "draws", "a parameter was the same in all draws but changes under a swap, so it would get no noise; draw more"
     )
 
 

@@ -147,11 +147,7 @@ def assess(
         for each in calibrator.calibrations(label, make(calibrator.spread), eta)
     )
     scale = next(each.scale for each in calibrations if (each.name, each.noise) == (choice.method, shape))
-    cautions = (
-        *choice.coverage(),
-        *choice.sample_size(isfinite(scale)),
-        *([ROUND] if 0.0 < scale < inf else []),
-    )
+    cautions = (*choice.coverage(), *choice.sample_size(isfinite(scale)), *([ROUND] if 0.0 < scale < inf else []))
     etas = tuple(sorted({*ETAS, eta}))
     return MipStatement(
         choice.sentence(shape, scale, in_spreads=shape in USUAL and bool((calibrator.spread != 1.0).any())),
@@ -248,8 +244,7 @@ class _Choice:
         if fewest < 4 * least:
             return [
                 Caution(
-                    "few_pairs",
-                    f"{fewest} pairs, and a certificate needs at least {least}; more pairs mean less noise",
+                    "few_pairs", f"{fewest} pairs, and a certificate needs at least {least}; more pairs mean less noise"
                 )
             ]
         return []

@@ -142,10 +142,7 @@ def bounds_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.
         rows.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15", at))
     if isinstance(source, Distribution):
         return side_by_side([*rows, *_of_distribution(source, n)])
-    return (
-        *rows,
-        *([] if source.universe is None else [_uniform(source.universe, n, "the universe stated")]),
-    )
+    return (*rows, *([] if source.universe is None else [_uniform(source.universe, n, "the universe stated")]))
 
 
 def _of_distribution(source: Distribution, n: int) -> Iterable[Bound]:

@@ -160,9 +160,7 @@ NUMERICS = f"{IID}; suprema over probabilities are taken on a grid, with a heuri
 
 OF_C_K = Guarantee("C_K of the distribution the records come from", NUMERICS, True)
 OF_DELTA = Guarantee(
-    "Delta of the worst algorithm on n records of the distribution (Theorem 14), at this one n",
-    NUMERICS,
-    True,
+    "Delta of the worst algorithm on n records of the distribution (Theorem 14), at this one n", NUMERICS, True
 )
 
 PIECES = 48

@@ -85,8 +85,7 @@ def assess_divergence(
     table = rows_of("outputs", outputs)
     if table.shape[1] != 2:
         raise DimensionMismatch.about(
-            "outputs",
-            f"got {table.shape[1]} numbers a row, need 2: the probability for a member, then for a nonmember",
+            "outputs", f"got {table.shape[1]} numbers a row, need 2: the probability for a member, then for a nonmember"
         )
     member, nonmember = _law(table[:, 0], "a member"), _law(table[:, 1], "a nonmember")
     share = member_weight / (1.0 + member_weight) if nonmember_share is None else nonmember_share

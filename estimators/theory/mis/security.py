@@ -123,11 +123,7 @@ def intact(probabilities: ArrayLike, cells: Cells) -> float:
     return float(distribution(probabilities)[alone[cells]].sum())
 
 
-MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {
-    "frequent": frequent,
-    "balanced": balanced,
-    "rare": rare,
-}
+MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {"frequent": frequent, "balanced": balanced, "rare": rare}
 
 
 def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:

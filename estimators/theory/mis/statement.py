@@ -168,12 +168,7 @@ def _middle(source: assessment.Source, sizes: Sequence[int]) -> int:
 
 
 def _merges(
-    source: assessment.Source,
-    cells: Sequence[int],
-    n: int,
-    gamma: float,
-    confidence: float,
-    delta: float | None,
+    source: assessment.Source, cells: Sequence[int], n: int, gamma: float, confidence: float, delta: float | None
 ) -> tuple[assessment.Coarsening, ...]:
     if max(cells, default=1) > source.categories:
         raise OutOfRange.about("coarsen_to", f"need at most the {source.categories} categories there are")

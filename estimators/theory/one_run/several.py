@@ -106,8 +106,7 @@ def several_runs(
     pair = None if promise is None else statement.grant_for(promise, how, adjacency, delta)[0].pair
     if promise is not None and pair is None:
         raise errors.OptionError.about(
-            "delta",
-            "several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
+            "delta", "several runs are held against a promise as one epsilon; give a delta above 0 at which it has one"
         )
     delta = delta if pair is None else pair[1]
     orders, cautions = _orders(runs, how, direction_of(direction), seed)

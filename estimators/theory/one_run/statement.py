@@ -36,10 +36,7 @@ from estimators.theory.one_run.betting import (
 from estimators.theory.one_run.guesses import ASSUMES, Draw, Guesses, Order, draw_of, guesses_of, median
 from estimators.theory.shifts import gaussian_epsilon
 
-ABOUT = {
-    Adjacency.ADD_REMOVE: "adding or removing a record",
-    Adjacency.REPLACE: "replacing one record by another",
-}
+ABOUT = {Adjacency.ADD_REMOVE: "adding or removing a record", Adjacency.REPLACE: "replacing one record by another"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +246,7 @@ def one_run(
     of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
     guarantee = Guarantee(coverage(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors))
     return OneRun(
-        how,
-        about,
-        orders[0][0].coins,
-        confidence,
-        bound,
-        test,
-        normal,
-        guarantee,
-        tuple(dict.fromkeys(cautions)),
+        how, about, orders[0][0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
     )
 
 

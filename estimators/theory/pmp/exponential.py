@@ -266,6 +266,5 @@ def _require_reach(reach: float, sensitivity: float) -> None:
     """A sensitivity below what these very losses show would make epsilon a promise nobody keeps."""
     if reach > sensitivity * (1.0 + 1e-9):
         raise errors.OutOfRange.about(
-            "sensitivity",
-            "exchanging one of these records changes a loss by more than that; give at least that change",
+            "sensitivity", "exchanging one of these records changes a loss by more than that; give at least that change"
         )

@@ -159,8 +159,7 @@ def half_of(rows: int) -> int:
         n += 1
     if comb(2 * n, n) != rows:
         raise errors.DimensionMismatch.about(
-            "laws",
-            f"got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows",
+            "laws", f"got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows"
         )
     return n
 

@@ -131,8 +131,7 @@ def assess_exponential(
     for name, value in (("epsilon", epsilon), ("practical_epsilon", practical_epsilon)):
         if value is not None and 0.0 < value < bounds.LEAST:
             raise OutOfRange.about(
-                name,
-                f"got {value!r}, need 0 or at least {bounds.LEAST:g}: between them rounding would decide",
+                name, f"got {value!r}, need 0 or at least {bounds.LEAST:g}: between them rounding would decide"
             )
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
     sample = None

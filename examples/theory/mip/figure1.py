@@ -66,20 +66,14 @@ def values() -> str:
     """The same at a few eta."""
     etas = (0.01, 0.05, 0.1, 0.25, 0.45)
     return table(
-        ("noise", *(f"eta = {eta}" for eta in etas)),
-        [(name, *map(noise, etas)) for name, noise in lines().items()],
+        ("noise", *(f"eta = {eta}" for eta in etas)), [(name, *map(noise, etas)) for name, noise in lines().items()]
     )
 
 
 def crossing(n: int) -> float:
     """From which eta on the paper's MIP noise is below DP's: the root of their difference, in (0, 0.4)."""
     return float(
-        brentq(
-            lambda eta: np.log(corollary_10_scale(eta, SIGMA, 2.0) / laplace_for_dp(n, eta)),
-            1e-6,
-            0.4,
-            xtol=1e-12,
-        )
+        brentq(lambda eta: np.log(corollary_10_scale(eta, SIGMA, 2.0) / laplace_for_dp(n, eta)), 1e-6, 0.4, xtol=1e-12)
     )
 
 
@@ -93,8 +87,7 @@ def claims() -> str:
     """What the paper says about its figure, beside what its formulas give."""
     ratio = {n: laplace_for_dp(n, 0.01) / corollary_10_scale(0.01, SIGMA, 2.0) for n in (*SIZES, 50)}
     least = min(
-        ratio[36],
-        *(laplace_for_dp(36, eta) / corollary_10_scale(eta, SIGMA, 2.0) for eta in GRID if eta >= 0.01),
+        ratio[36], *(laplace_for_dp(36, eta) / corollary_10_scale(eta, SIGMA, 2.0) for eta in GRID if eta >= 0.01)
     )
     smallest = next(n for n in range(4, 60, 2) if crossing_exists(n) and crossing(n) <= 0.01)
     return table(
@@ -119,10 +112,7 @@ def claims() -> str:
                 f"Delta {sensitivity(36):.3g} (n = 36), {sensitivity(48):.3g} (n = 48); what MIP needs even falls: "
                 f"swaps at eta = 0.1 need {swaps_limit(36, 0.1):.2g} and {swaps_limit(48, 0.1):.2g}",
             ),
-            (
-                "sigma^2 <= 5",
-                f"sigma^2 <= {deviation_limit(36) ** 2:.10f} at n = 36, and it tends to 1",
-            ),
+            ("sigma^2 <= 5", f"sigma^2 <= {deviation_limit(36) ** 2:.10f} at n = 36, and it tends to 1"),
         ],
     )
 

@@ -112,10 +112,7 @@ def as_printed(moment: int) -> Mechanism:
 
 def corrected(moment: int) -> NoiseRule:
     """The density of which Theorem 7 speaks: the radius is a Gamma variable of shape d."""
-    return lambda run, eta: (
-        KNorm(Norm.moment(run.spread(moment), moment)),
-        corollary_10_scale(eta, 1.0, moment),
-    )
+    return lambda run, eta: (KNorm(Norm.moment(run.spread(moment), moment)), corollary_10_scale(eta, 1.0, moment))
 
 
 def half_deviation(run: Run, eta: float) -> tuple[Noise, float]:

@@ -149,16 +149,7 @@ def moments(sizes: tuple[int, ...]) -> str:
             )
         )
     return table(
-        (
-            "n",
-            "training sets",
-            "variance (paper: <= 5)",
-            "E\\|A - EA\\|",
-            "Delta",
-            "2^(n/3)",
-            "Delta as printed",
-        ),
-        rows,
+        ("n", "training sets", "variance (paper: <= 5)", "E\\|A - EA\\|", "Delta", "2^(n/3)", "Delta as printed"), rows
     )
 
 

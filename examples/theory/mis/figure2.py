@@ -148,10 +148,7 @@ def _panels(name: str, points: list[AtDimension]) -> list[Spec]:
     return [
         line_chart(f"New records whose loss is at most ...: {name}", "dimension", "fraction of records", panel),
         line_chart(
-            f"What Theorem 11 certifies that security is at most: {name}",
-            "dimension",
-            "upper end, 95%",
-            limits,
+            f"What Theorem 11 certifies that security is at most: {name}", "dimension", "upper end, 95%", limits
         ),
     ]
 

@@ -111,10 +111,7 @@ def figure() -> Spec:
     for diverse in CELLS:
         world = nearly_uniform(diverse)
         series[f"C_K = {diverse:.2f}, exact"] = (sizes, [worst_delta(world, int(n)) for n in sizes])
-        series[f"C_K = {diverse:.2f}, paper's bound"] = (
-            sizes,
-            [simple_delta(diverse, int(n)) for n in sizes],
-        )
+        series[f"C_K = {diverse:.2f}, paper's bound"] = (sizes, [simple_delta(diverse, int(n)) for n in sizes])
     dashed = [name for name in series if name.endswith("bound")]
     return line_chart(
         "Table 1: the most any learning procedure gives away",

@@ -86,7 +86,7 @@ def of_figure_2(draws: int) -> list[Line]:
             f"eps~/eps {means['eps~/eps, sensitivity']:.4f}, eps~/eps(X) {means['eps~/eps(X), sensitivity']:.4f}",
             f"exact reading: {means['eps~/eps, exact']:.4f} and {means['eps~/eps(X), exact']:.2f}: within this X the "
             "attacker who knows all but one gains little more",
-        ),
+        )
     ]
 
 

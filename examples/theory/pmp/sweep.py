@@ -25,21 +25,14 @@ class Sweep:
         """A row for each value of the setting."""
         series = {**self.solid, **self.dashed}
         return table(
-            (self.setting, *series),
-            [(x, *(values[i] for values in series.values())) for i, x in enumerate(self.at)],
+            (self.setting, *series), [(x, *(values[i] for values in series.values())) for i, x in enumerate(self.at)]
         )
 
     def draw(self, path: str) -> None:
         """All series as lines."""
         series = {name: (self.at, values) for name, values in {**self.solid, **self.dashed}.items()}
         chart = line_chart(
-            self.title,
-            self.setting,
-            "ratio",
-            series,
-            log_x=self.log_x,
-            log_y=self.log_y,
-            dashed=tuple(self.dashed),
+            self.title, self.setting, "ratio", series, log_x=self.log_x, log_y=self.log_y, dashed=tuple(self.dashed)
         )
         write_svg(chart, path)
 

@@ -127,13 +127,7 @@ def laplace_and_gaussian() -> Iterator[Row]:
             )
     mu, epsilon = 1.0, 1.0
     delta = mixtures.hockey_stick([0.0], [1.0], "Gaussian", 1.0, epsilon)
-    yield Row(
-        "Gaussian mechanism, mu = 1, epsilon = 1",
-        "delta",
-        delta,
-        gaussian_delta(mu, epsilon),
-        "gaussian_delta",
-    )
+    yield Row("Gaussian mechanism, mu = 1, epsilon = 1", "delta", delta, gaussian_delta(mu, epsilon), "gaussian_delta")
     cuts = np.linspace(-20.0, 20.0, 400_001)
     for prior in (0.5, 0.3, 0.1):
         right = prior * norm.sf(cuts - mu) + (1.0 - prior) * norm.cdf(cuts)
@@ -157,10 +151,7 @@ def add_or_remove() -> Iterator[Row]:
     """A promise about adding a record, members being a fixed number: two steps, by way of the set without either."""
     epsilon = 1.0
     lost = np.exp(-epsilon) / 2.0
-    inside, outside = (
-        np.array([1.0 - lost, lost]),
-        np.array([lost, 1.0 - lost]),
-    )  # either e^eps from (1/2, 1/2)
+    inside, outside = (np.array([1.0 - lost, lost]), np.array([lost, 1.0 - lost]))  # either e^eps from (1/2, 1/2)
     ours, by = tightest(bounds(ApproximateDp(epsilon), adjacency="add_remove"), "advantage")
     yield Row(
         "one bit, epsilon = 1 by adding or removing, half of the records",

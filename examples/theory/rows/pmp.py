@@ -91,15 +91,7 @@ def from_practical_epsilon() -> Iterator[Row]:
         case = f"randomised response, n = 1, eps~ = {epsilon:g}"
         right = attacks.best_accuracy(inside, outside)
         yield Row(case, "success", right, successes(epsilon), "success", papers.pmp_lemma_6(epsilon), "Lemma 6")
-        yield Row(
-            case,
-            "MIP's eta",
-            right - 0.5,
-            mip_eta(epsilon),
-            "mip_eta",
-            papers.pmp_lemma_13(epsilon),
-            "Lemma 13",
-        )
+        yield Row(case, "MIP's eta", right - 0.5, mip_eta(epsilon), "mip_eta", papers.pmp_lemma_13(epsilon), "Lemma 13")
 
 
 def one_record() -> Iterator[Row]:

@@ -30,6 +30,5 @@ class AdvantageQuestion(PriorQuestion):
         "states the advantage on exactly this set. If only the number of nonmembers is given, all members were sent",
     )
     set_nonmembers: Annotated[int, Field(ge=1, le=MOST_OF_A_SET)] | None = Field(
-        None,
-        description="how many nonmembers the whole set has; if only the number of members is given, all were sent",
+        None, description="how many nonmembers the whole set has; if only the number of members is given, all were sent"
     )

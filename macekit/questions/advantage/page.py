@@ -27,10 +27,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
 
 
 def about(
-    result: model.AnswerPath,
-    figures: model.Figures,
-    prior: model.AnswerPath,
-    flags: model.AnswerPath = NOTHING,
+    result: model.AnswerPath, figures: model.Figures, prior: model.AnswerPath, flags: model.AnswerPath = NOTHING
 ) -> tuple[model.Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
     pictured = figures.pick("interval")

@@ -63,12 +63,7 @@ def _rule(rule: model.AnswerPath) -> Iterator[model.Inline]:
     if rule["kind"].value == "guesses":
         yield (*accused, ": those that the attack guessed to be members.")
     else:
-        yield (
-            *accused,
-            f": the scores {rule['side'].value} the cut of ",
-            rule["cut"].number("exact"),
-            ", and at it.",
-        )
+        yield (*accused, f": the scores {rule['side'].value} the cut of ", rule["cut"].number("exact"), ", and at it.")
     if rule["chosen_before"].value:
         yield ("The intervals take the attack to have been fixed before these records were seen.",)
     else:

@@ -26,8 +26,7 @@ class AuditAnswer(TypedDict):
     advantage: statements.CertifiedAnswer
     baseline: float
     learned_score: Annotated[
-        statements.LearnedScoreAnswer | None,
-        about("vectors: the score that all of this speaks of; null otherwise"),
+        statements.LearnedScoreAnswer | None, about("vectors: the score that all of this speaks of; null otherwise")
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

@@ -19,10 +19,7 @@ OF_THE_SCORE: model.Inline = (
 def promise_sections(answer: model.AnswerPath, figures: model.Figures, *names: str) -> tuple[model.Section, ...]:
     """What was promised and what the records show, with the charts of these names; none without a promise or bound."""
     sentences = [each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each]
-    blocks: tuple[model.Block, ...] = (
-        *figures.pick(*names),
-        model.Bullets(tuple((each,) for each in sentences)),
-    )
+    blocks: tuple[model.Block, ...] = (*figures.pick(*names), model.Bullets(tuple((each,) for each in sentences)))
     title = "What was promised, and what the records show"
     return (model.Section("promise", title, blocks, (model.Bullets(((sentences[-1],),)),)),) if sentences else ()
 
@@ -81,11 +78,7 @@ def _numbers(answer: model.AnswerPath) -> Numbers:
 
 def _open(answer: model.AnswerPath, prior: model.AnswerPath) -> Iterator[model.Inline]:
     yield from limitations.of_promise(answer["claim"])
-    yield (
-        "The bound on the mechanism's epsilon assumes: ",
-        answer["epsilon"]["guarantee"]["assumes"].quote(),
-        ".",
-    )
+    yield ("The bound on the mechanism's epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].quote(), ".")
     yield OF_THE_SCORE
     yield from limitations.of_advantage(answer)
     yield from limitations.of_sample(prior, answer["advantage"]["clusters"])

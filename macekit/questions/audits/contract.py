@@ -109,8 +109,7 @@ class ScoredQuestion(QueryLimitsQuestion):
 
     accept_exposure: bool = ACCEPT_EXPOSURE
     scores: bool = Field(
-        False,
-        description="whether the answer holds the scores of each record; as CSV or Arrow it always does",
+        False, description="whether the answer holds the scores of each record; as CSV or Arrow it always does"
     )
     prior: records.Prior = 0.5
     confidence: records.ConfidenceOfAll = 0.95

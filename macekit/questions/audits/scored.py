@@ -127,12 +127,7 @@ def _verdict(
         "records": None,
         "warnings": encode.warnings((*records.cautions, *verdict.cautions, *comparison.cautions)),
         "provenance": table_answers.provenance(
-            call,
-            question,
-            (int(member.sum()), int((~member).sum())),
-            records.sha256,
-            records.about,
-            records.read,
+            call, question, (int(member.sum()), int((~member).sum())), records.sha256, records.about, records.read
         ),
     }
 

@@ -37,9 +37,7 @@ def side_by_side(
     tiles = (
         model.Fact("The largest is at least", largest["lower"].number(), confidence),
         model.Fact(
-            "The largest is at most",
-            largest["upper"].number(),
-            (*confidence, *_attackers(ranking[0]["advantage"])),
+            "The largest is at most", largest["upper"].number(), (*confidence, *_attackers(ranking[0]["advantage"]))
         ),
         blind,
         model.Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
@@ -47,13 +45,7 @@ def side_by_side(
     )
     ranking_blocks: tuple[model.Block, ...] = (
         model.Paragraph(
-            (
-                f"Without any leak every {ranks.head[0].lower()}'s advantage is ",
-                blind.value,
-                ": ",
-                *blind.note,
-                ".",
-            )
+            (f"Without any leak every {ranks.head[0].lower()}'s advantage is ", blind.value, ": ", *blind.note, ".")
         ),
         *figures.pick("ranking"),
         ranks,

@@ -45,14 +45,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     limits += _of_groups(question, body, samples, estimator_target, cluster)
     pairs, cautions = _pairs(question, list(data))
     result = compare(
-        data,
-        question.prior,
-        estimator_target,
-        question.confidence,
-        question.seed,
-        pairs,
-        question.paired,
-        cluster,
+        data, question.prior, estimator_target, question.confidence, question.seed, pairs, question.paired, cluster
     )
     exposures = {}
     if limits and all(limit.decision is Decision.PASS for limit in limits):
@@ -95,10 +88,7 @@ def _verdict(
     if question.max_advantage is None:
         return ()
     _require_numbers("max_advantage", queries, adversaries)
-    limit, further = (
-        MaxAdvantage(question.max_advantage, adversaries),
-        question.max_group_advantage is not None,
-    )
+    limit, further = (MaxAdvantage(question.max_advantage, adversaries), question.max_group_advantage is not None)
     return judge_queries((limit,), queries, question.prior, question.confidence, question.seed, int(further), cluster)
 
 

@@ -32,8 +32,7 @@ class CountsQuestion(records.SampleQuestion):
     bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: the number of cells")
     edges: list[records.Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
     groups: records.Labels | records.LabelsOfSides | None = Field(
-        None,
-        description="a label for each record, members first: the counts then have those of each group, too",
+        None, description="a label for each record, members first: the counts then have those of each group, too"
     )
 
 

@@ -47,19 +47,10 @@ class GateQuestion(PriorQuestion):
                 {"if": present("number", "max"), "then": with_value("metric"), "else": absent("metric")},
                 {
                     "if": any_number(*OF_GROUPS),
-                    "then": {
-                        "anyOf": [
-                            without(with_value("groups"), "counts"),
-                            without(COUNTED_BY_GROUP, "groups"),
-                        ]
-                    },
+                    "then": {"anyOf": [without(with_value("groups"), "counts"), without(COUNTED_BY_GROUP, "groups")]},
                     "else": absent("groups"),
                 },
-                {
-                    "if": present("number", "max_tpr"),
-                    "then": present("number", "at_fpr"),
-                    "else": absent("at_fpr"),
-                },
+                {"if": present("number", "max_tpr"), "then": present("number", "at_fpr"), "else": absent("at_fpr")},
                 {"if": present("number", "max_epsilon"), "else": {"properties": {"delta": {"const": 0}}}},
                 {
                     "if": {"required": ["anytime"], "properties": {"anytime": {"const": True}}},
@@ -104,8 +95,7 @@ class GateQuestion(PriorQuestion):
         "ends are best (10000)",
     )
     state: dict[str, Any] | None = Field(
-        None,
-        description="with anytime: the state that was answered to the batch before; left out with the first",
+        None, description="with anytime: the state that was answered to the batch before; left out with the first"
     )
     declaration: dict[str, Any] | None = Field(
         None,
@@ -140,8 +130,7 @@ class GateAnswer(DecisionAnswer):
         about("with anytime: what to give back with the next batch, as it is; a service that signs takes no other"),
     ]
     clusters: Annotated[
-        statements.ClustersAnswer | None,
-        about("what the clusters cost the advantage; null where none were named"),
+        statements.ClustersAnswer | None, about("what the clusters cost the advantage; null where none were named")
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

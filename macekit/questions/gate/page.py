@@ -66,9 +66,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
             yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
         yield model.Fact(
-            "Records needed",
-            answer["records_needed"].number("roughly"),
-            ("in all, approximately, to decide",),
+            "Records needed", answer["records_needed"].number("roughly"), ("in all, approximately, to decide",)
         )
     if answer["anytime"]:
         yield model.Fact("Looks so far", answer["anytime"]["looks"].number("count"), ("the ends hold at all of them",))
@@ -216,11 +214,7 @@ def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> I
 def _origin(files: list[model.AnswerPath], context: model.Context) -> model.Section:
     sources = [(each["file"], each["answer"]["provenance"]) for each in files]
     rows: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (
-            file.untrusted(),
-            *source.numbers("n_members", "n_nonmembers", kind="count"),
-            source["input_sha256"].quote(),
-        )
+        (file.untrusted(), *source.numbers("n_members", "n_nonmembers", kind="count"), source["input_sha256"].quote())
         for file, source in sources
     )
     origin = (("Method", provenance.method(sources[0][1])), *provenance.made(context))

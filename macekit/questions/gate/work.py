@@ -88,10 +88,7 @@ def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
 
 
 def _group(
-    label: object,
-    risk: JudgedGroup | None,
-    own: JudgedGroup | None,
-    beside: GroupAdvantage | None,
+    label: object, risk: JudgedGroup | None, own: JudgedGroup | None, beside: GroupAdvantage | None
 ) -> GroupOfGateAnswer:
     both = [each for each in (own, risk) if each is not None]
     outcome = overall(each.decision for each in both)
@@ -231,11 +228,7 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: Gr
         whole = None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)
         limits.append(
             MaxGroupRisk(
-                q.max_group_risk,
-                table or cast("ArrayLike", body.groups),
-                whole,
-                bins,
-                samples.stand_for(body, data, q),
+                q.max_group_risk, table or cast("ArrayLike", body.groups), whole, bins, samples.stand_for(body, data, q)
             )
         )
     return limits

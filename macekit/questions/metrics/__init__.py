@@ -31,8 +31,7 @@ class MetricsAnswer(TypedDict):
 
     metrics: list[statements.MetricAnswer]
     learned_score: Annotated[
-        statements.LearnedScoreAnswer | None,
-        about("vectors: the score that the metrics speak of; null otherwise"),
+        statements.LearnedScoreAnswer | None, about("vectors: the score that the metrics speak of; null otherwise")
     ]
     clusters: Annotated[
         statements.ClustersAnswer | None,

@@ -49,10 +49,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         provenance.section("metrics", source, context),
     )
     return model.Report(
-        "Metrics of membership leakage",
-        model.Headline(None, first["sentence"].quote()),
-        model.Facts(tiles),
-        sections,
+        "Metrics of membership leakage", model.Headline(None, first["sentence"].quote()), model.Facts(tiles), sections
     )
 
 

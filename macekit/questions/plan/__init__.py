@@ -35,10 +35,7 @@ class PlanQuestion(Question):
                     "if": present("number", "correlation"),
                     "then": {**present("integer", "cluster_size"), "allOf": [absent("design_effect")]},
                 },
-                {
-                    "if": present("integer", "cluster_size"),
-                    "then": any_number("design_effect", "correlation"),
-                },
+                {"if": present("integer", "cluster_size"), "then": any_number("design_effect", "correlation")},
             ],
         }
     )
@@ -51,15 +48,13 @@ class PlanQuestion(Question):
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
     confidence: Confidence = Field(0.95, description="confidence of the interval")
     design_effect: Annotated[float, Field(ge=1, le=1e6)] | None = Field(
-        None,
-        description="how many times as many records it takes because they come in clusters: an earlier answer's",
+        None, description="how many times as many records it takes because they come in clusters: an earlier answer's"
     )
     cluster_size: int | None = Field(
         None, ge=1, le=1_000_000, description="records of one cluster; there will be 40 clusters at least"
     )
     correlation: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None,
-        description="correlation of two scores of one cluster, in place of design_effect; requires cluster_size",
+        None, description="correlation of two scores of one cluster, in place of design_effect; requires cluster_size"
     )
     spread: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,

@@ -45,10 +45,7 @@ def _limits(decision: model.AnswerPath) -> tuple[model.Section, ...]:
     """The limits and each group, if groups were limited."""
     if not decision:
         return ()
-    return (
-        gate.every_limit(decision["limits"]),
-        *groups.every_group(decision["groups"], by_own=True, beside=True),
-    )
+    return (gate.every_limit(decision["limits"]), *groups.every_group(decision["groups"], by_own=True, beside=True))
 
 
 def _scores(figures: model.Figures) -> tuple[model.Section, ...]:

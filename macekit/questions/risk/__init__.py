@@ -14,10 +14,7 @@ class RiskQuestion(CellsQuestion):
     """The risk of each record, and of each group."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            **SIDES_OR_COUNTS,
-            "then": without(present("array", "targets"), "members", "nonmembers"),
-        }
+        json_schema_extra={**SIDES_OR_COUNTS, "then": without(present("array", "targets"), "members", "nonmembers")}
     )
 
     targets: Targets | None = Field(None, description="scores to state the risk of; without it, every record sent")
@@ -34,15 +31,13 @@ class RiskQuestion(CellsQuestion):
         "mover_fieller is narrower for categories, but above 95% misses more often than it says",
     )
     threshold: Annotated[float, Field(ge=-1, lt=1)] | None = Field(
-        None,
-        description="signed risk above which a record is flagged; without it, the signed risk of the prior",
+        None, description="signed risk above which a record is flagged; without it, the signed risk of the prior"
     )
     over: Literal["records", "cells"] = Field(
         "records", description="whether the rate of false flags counts records or cells"
     )
     top: Annotated[int, Field(ge=1)] | None = Field(
-        None,
-        description="return only this many records, those with the strongest evidence of membership first",
+        None, description="return only this many records, those with the strongest evidence of membership first"
     )
 
 

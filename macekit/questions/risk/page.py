@@ -42,11 +42,7 @@ def _meaning(risk: model.AnswerPath) -> tuple[model.Paragraph, model.Bullets]:
     )
     covers = (
         ("For one record named in advance, the interval covers ", risk["guarantee"]["covers"].quote(), "."),
-        (
-            "For all records together, the wider interval covers ",
-            risk["simultaneous_guarantee"]["covers"].quote(),
-            ".",
-        ),
+        ("For all records together, the wider interval covers ", risk["simultaneous_guarantee"]["covers"].quote(), "."),
         (
             "A flag is a statement about a cell. On average over many such samples, at most ",
             risk["flags"]["rate"].number("percent"),
@@ -121,11 +117,7 @@ def metric_rule(rule: model.AnswerPath) -> tuple[model.Bullets, ...]:
         return ()
     if rule["threshold"]:
         way = "above" if rule["direction"].value == "above" else "below"
-        where: model.Inline = (
-            f" where the chance of being a member is {way} ",
-            rule["threshold"].number(),
-            ".",
-        )
+        where: model.Inline = (f" where the chance of being a member is {way} ", rule["threshold"].number(), ".")
     else:
         where = (" everywhere." if rule["direction"].value == "above" else " nowhere.",)
     items: list[model.Inline] = [
@@ -147,21 +139,9 @@ def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
         how: model.Inline = ("by the ", paper["cells"].number("exact"), " cells that have records")
     else:
         members, nonmembers = (each.number() for each in paper["bandwidth"])
-        how = (
-            "by kernel densities, of bandwidths ",
-            members,
-            " for members and ",
-            nonmembers,
-            " for nonmembers",
-        )
+        how = ("by kernel densities, of bandwidths ", members, " for members and ", nonmembers, " for nonmembers")
     items: list[model.Inline] = [
-        (
-            "As published: the signed risk of MACE's Theorem ",
-            paper["theorem"].number("exact"),
-            ", ",
-            *how,
-            ".",
-        ),
+        ("As published: the signed risk of MACE's Theorem ", paper["theorem"].number("exact"), ", ", *how, "."),
         ("Its interval covers ", paper["covers"].quote(), ". It assumes: ", paper["assumes"].quote(), "."),
     ]
     if threshold := paper["metric_threshold"]:
@@ -201,9 +181,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         ),
         model.Fact("Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))),
         model.Fact(
-            "Without any leak",
-            answer["baseline"].number(),
-            ("the risk of every record", *groups.either_way(prior)),
+            "Without any leak", answer["baseline"].number(), ("the risk of every record", *groups.either_way(prior))
         ),
         model.Fact(
             "Mean risk at most",

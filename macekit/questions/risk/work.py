@@ -167,10 +167,7 @@ def metric_of_cells(
 
 
 def _published(
-    data: Scores | Counts,
-    targets: ArgumentScores | None,
-    question: RiskQuestion,
-    reading: EqualWidth | Kernel,
+    data: Scores | Counts, targets: ArgumentScores | None, question: RiskQuestion, reading: EqualWidth | Kernel
 ) -> tuple[RecordRisk, RecordMetric | None]:
     """Theorem 2 or 3 for each record, and Theorem 4 if a metric was asked for."""
     risk = record_risk(data, question.prior, question.confidence, reading, targets)
@@ -202,10 +199,7 @@ def _paper_columns(
 
 
 def by_group_of(
-    data: Scores | Counts,
-    groups: object,
-    question: PriorQuestion,
-    cluster: Mapping[str, ArrayLike] | None = None,
+    data: Scores | Counts, groups: object, question: PriorQuestion, cluster: Mapping[str, ArrayLike] | None = None
 ) -> dict[object, GroupAdvantage]:
     """What each group gives away by itself, where its records are those of the sample."""
     if groups is None or not isinstance(data, Scores):

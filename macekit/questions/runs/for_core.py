@@ -68,19 +68,10 @@ def answer_gate(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
     step = Step(
-        run.run_id,
-        len(run.looks),
-        None if q.state is None else before.digest(),
-        run.digest(),
-        _seal_of(q.state or {}),
+        run.run_id, len(run.looks), None if q.state is None else before.digest(), run.digest(), _seal_of(q.state or {})
     )
     source = provenance(call, question, body, data, "sequential")
-    source["run"] = {
-        "run_id": step.run_id,
-        "look": step.look,
-        "state_before": step.before,
-        "state_after": step.after,
-    }
+    source["run"] = {"run_id": step.run_id, "look": step.look, "state_before": step.before, "state_after": step.after}
     content: GateAnswer = {
         "sentence": run.sentence,
         "decision": run.decision.value,

@@ -13,16 +13,7 @@ from macekit.reports.formatting import finite, many, rounded, short_label, three
 from macekit.reports.palette import INK, MEMBER, MUTED, THRESHOLD, WORDS
 
 MODELS = ("Model", "Advantage", "Lower end", "Upper end", "Members", "Nonmembers")
-CANDIDATES = (
-    "Candidate",
-    "Utility",
-    "Advantage",
-    "Lower end",
-    "Upper end",
-    "Judged by at most",
-    "Decision",
-    "Query",
-)
+CANDIDATES = ("Candidate", "Utility", "Advantage", "Lower end", "Upper end", "Judged by at most", "Decision", "Query")
 OF_CANDIDATES = (
     "The two ends of a row hold for all rows at once. Judged by at most is the upper end that is held against the "
     "limit."

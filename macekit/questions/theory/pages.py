@@ -152,12 +152,7 @@ DISCRETE = Layout(
         Tile("C_K at most", "diversity.upper", "ceiling"),
         Tile("Categories", "categories", "count"),
         WEIGHED_GUESSING,
-        Tile(
-            "Training records needed",
-            "records_needed.certified",
-            "count",
-            "certified, whatever the algorithm",
-        ),
+        Tile("Training records needed", "records_needed.certified", "count", "certified, whatever the algorithm"),
     ),
     (
         Columns(

@@ -239,10 +239,7 @@ def trainings(answer: AnswerPath) -> Figure:
         f"{between(coming.value['lower'], coming.value['upper'])} on the next model; without any leakage it would be "
         f"{three(zero)}."
     ) + left_out(len(lines) - len(parts), len(entries), "models")
-    cells: list[tuple[Cell, AnswerPath]] = [
-        *parts,
-        *((each["name"].untrusted(), each) for each in entries[:MOST_ROWS]),
-    ]
+    cells: list[tuple[Cell, AnswerPath]] = [*parts, *((each["name"].untrusted(), each) for each in entries[:MOST_ROWS])]
     rows: tuple[tuple[Cell, ...], ...] = tuple((name, *part.interval()) for name, part in cells)
     table = Table("Every model", ("model", *ENDS), rows, more=max(0, len(entries) - MOST_ROWS), where="models")
     return Figure("models", "The models of a training procedure", text, spec, table)

@@ -125,10 +125,7 @@ def epsilon(answer: AnswerPath) -> Figure:
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
     x = frame.scaled("lower", "epsilon", (0, high), tickCount=7)
-    where, bar = (
-        {"x": x, "x2": {"field": "upper"}, "y": {"value": 40}},
-        {"lower": bound, "upper": rounded(high)},
-    )
+    where, bar = ({"x": x, "x2": {"field": "upper"}, "y": {"value": 40}}, {"lower": bound, "upper": rounded(high)})
     said, at = f"the records say: at least {least}", {"datum": bound, "type": "quantitative"}
     layers: list[frame.Spec] = [
         frame.layer("rule", where, [bar], color=INK, strokeWidth=9),

@@ -92,13 +92,7 @@ def _bars(
         bar = {"color": colour if first else MUTED, "strokeWidth": 9 if first else 2.5}
         layers.append(frame.layer("rule", where, [line], **bar))
         if "estimate" in line:
-            dot = {
-                "size": 120 if first else 70,
-                "fill": SURFACE,
-                "stroke": INK,
-                "strokeWidth": 2,
-                "opacity": 1,
-            }
+            dot = {"size": 120 if first else 70, "fill": SURFACE, "stroke": INK, "strokeWidth": 2, "opacity": 1}
             layers.append(frame.layer("point", point, [line], **dot))
         text = {
             "align": "right" if right else "left",

@@ -100,10 +100,7 @@ def _by_curve(labels: Sequence[str], looks: Sequence[object], legend: Spec | Non
     return {
         "field": "curve",
         "type": "nominal",
-        "scale": {
-            "domain": list(labels),
-            "range": [looks[min(place, len(looks) - 1)] for place in range(len(labels))],
-        },
+        "scale": {"domain": list(labels), "range": [looks[min(place, len(looks) - 1)] for place in range(len(labels))]},
         "legend": legend,
     }
 
@@ -163,10 +160,7 @@ def discrete(answer: AnswerPath) -> Charts:
 
 def divergence(answer: AnswerPath) -> Charts:
     """Delta of two laws over the share of nonmembers."""
-    share, delta = (
-        Axis("nonmember_share", "share of nonmembers", unit=True),
-        Axis("delta", "delta", unit=True),
-    )
+    share, delta = (Axis("nonmember_share", "share of nonmembers", unit=True), Axis("delta", "delta", unit=True))
     series = (Series("delta", "exact"),)
     return (curves("shares", "Delta over the share of nonmembers", answer["curve"], share, delta, series),)
 

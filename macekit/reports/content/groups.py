@@ -42,11 +42,7 @@ def either_way(prior: model.AnswerPath) -> model.Inline:
     """What a risk below the baseline is not: a smaller leak."""
     if prior.value in (None, COIN):
         return ()
-    return (
-        "; at a prior of ",
-        prior.number("exact"),
-        " a risk may lie below it, which is not a smaller leak",
-    )
+    return ("; at a prior of ", prior.number("exact"), " a risk may lie below it, which is not a smaller leak")
 
 
 def table(groups: model.AnswerPath) -> model.Table:

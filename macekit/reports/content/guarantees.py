@@ -136,8 +136,7 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
         numbers.row(MECHANISM, bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
     add_exposure(numbers, result["exposure"])
     numbers.derived(
-        "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)",
-        result["mip_eta"],
+        "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)", result["mip_eta"]
     )
     numbers.derived(
         "Security of this one model: the share of the largest possible gain over the baseline that is not reached",

@@ -34,11 +34,7 @@ class AttackerClass:
         covers = advantage["guarantee"]["covers"].value
         cells: Inline = (advantage["resolution"].number("count"), _groups(advantage["resolution"]))
         sure: Inline = (" (with ", advantage["confidence"].number("percent"), " confidence)")
-        least: Inline = (
-            "the best attacker is right at least ",
-            advantage["lower"].number("guesses"),
-            " times in 100",
-        )
+        least: Inline = ("the best attacker is right at least ", advantage["lower"].number("guesses"), " times in 100")
         most: Inline = (" at most ", advantage["upper"].number("guesses"), " times", *sure, ".")
 
         def both(*attackers: Cell) -> Inline:
@@ -146,11 +142,7 @@ def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     confidence, blind = sure(advantage), (BLIND, *at_prior(source["options"]["prior"]))
     tiles = [
         Fact("Advantage at least", advantage["lower"].number(), confidence),
-        Fact(
-            "Advantage at most",
-            advantage["upper"].number(),
-            (*confidence, *AttackerClass.of(advantage).aside),
-        ),
+        Fact("Advantage at most", advantage["upper"].number(), (*confidence, *AttackerClass.of(advantage).aside)),
         Fact("Without any leak", result["baseline"].number(), blind),
     ]
     if verdict:

@@ -200,11 +200,7 @@ def _typed(name: str, otherwise: str) -> str:
 def _curl(question: Reproduction, kind: str, data: str, query: str) -> str:
     address = shlex.quote(f"{ADDRESS}/v1/{question.operation}{query}")
     encoding = None if question.bare else encoding_named(question.file)
-    headers = [
-        f"Content-Type: {kind}",
-        *([f"Content-Encoding: {encoding}"] if encoding else []),
-        "Accept: text/html",
-    ]
+    headers = [f"Content-Type: {kind}", *([f"Content-Encoding: {encoding}"] if encoding else []), "Accept: text/html"]
     header_flags = " ".join(f"-H '{header}'" for header in headers)
     return f"curl -s --data-binary {data} {header_flags} \\\n  -o report.html {address}"
 

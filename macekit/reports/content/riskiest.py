@@ -156,10 +156,7 @@ def control(control: model.AnswerPath) -> Iterator[model.Section]:
         row: tuple[model.Cell, ...] = ("The control score", *control.interval())
         table = model.Table("A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,))
         yield model.Section(
-            "control",
-            "What reaches a score",
-            (model.Paragraph((control["sentence"].quote(),)), table),
-            (table,),
+            "control", "What reaches a score", (model.Paragraph((control["sentence"].quote(),)), table), (table,)
         )
 
 

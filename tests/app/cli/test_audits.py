@@ -34,11 +34,7 @@ pytestmark = pytest.mark.usefixtures("quick")
     (f"synthetic {RELEASE} copied.csv --max-near-copies-over-holdout 0", 1, "Rows with a near copy"),
     (f"synthetic {RELEASE} clean.csv", 0, "Riskiest query"),
     (f"release-size {RELEASE} copied.csv --sizes 180 --max-advantage 0.8", 1, "copied beyond"),
-    (
-        f"release-size {RELEASE} copied.csv --sizes=180 --max-advantage=0.8 --accept-copies",
-        0,
-        "they were accepted",
-    ),
+    (f"release-size {RELEASE} copied.csv --sizes=180 --max-advantage=0.8 --accept-copies", 0, "they were accepted"),
     (f"release-size {RELEASE} clean.csv --sizes 150", 0, "Released rows"),
     (f"model {CALM} --max-advantage 0.5", 0, "PASS"),
     (f"model {SAID} --truth label --leave-out age", 0, "Riskiest query"),
@@ -162,11 +158,7 @@ NUMBER = next(name for name, values in CLEAN.items() if isinstance(values[0], fl
         OF_TABLES,
         "CSV: the input holds a text that is not UTF-8: save it as UTF-8",
     ),
-    (
-        written(CLEAN, "|"),
-        OF_TABLES,
-        "has one column: are its values separated by commas, semicolons or tabs?",
-    ),
+    (written(CLEAN, "|"), OF_TABLES, "has one column: are its values separated by commas, semicolons or tabs?"),
     (
         written({**CLEAN, NUMBER: [f"${each}" for each in CLEAN[NUMBER]]}),
         OF_TABLES,
@@ -194,10 +186,7 @@ def test_a_file_that_is_not_what_it_should_be_is_told_what_to_do(
 
 @each_case(
     "mistake, words",
-    (
-        written({name: [] for name in SAID_OF_OTHERS}),
-        "holdout: there are no rows below the names of the columns",
-    ),
+    (written({name: [] for name in SAID_OF_OTHERS}), "holdout: there are no rows below the names of the columns"),
     (written(SAID_OF_OTHERS, "|"), "truth: holdout has no column 'label'; it has 'p_cat|p_dog|"),
     (written({name: values[:3] for name, values in SAID_OF_OTHERS.items()}), "got 3, need at least 8"),
     (
@@ -244,11 +233,7 @@ def test_one_file_for_both_sides_is_no_pass(tables: Path, line: str) -> None:
         for command in ("synthetic", "release-size")
         for side, name in (("train", "members"), ("holdout", "nonmembers"))
     ),
-    (
-        f"{OTHERS['synthetic']} clean.csv --reference clean.csv",
-        0,
-        "the reference is the released table, row for row",
-    ),
+    (f"{OTHERS['synthetic']} clean.csv --reference clean.csv", 0, "the reference is the released table, row for row"),
 )
 def test_a_table_that_is_another_one_is_asked_about(tables: Path, line: str, status: int, words: str) -> None:
     done = typed(line)

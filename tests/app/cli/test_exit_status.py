@@ -38,11 +38,7 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
         f"four.csv {LIMIT} 0.3",
     ),
     "synthetic": limited(
-        RELEASE,
-        f"clean.csv {LIMIT} 0.9",
-        f"train.csv {LIMIT} 0.1",
-        f"clean.csv {LIMIT} 0.01",
-        f"clean.csv {LIMIT} 2",
+        RELEASE, f"clean.csv {LIMIT} 0.9", f"train.csv {LIMIT} 0.1", f"clean.csv {LIMIT} 0.01", f"clean.csv {LIMIT} 2"
     ),
     "release-size": limited(
         RELEASE,

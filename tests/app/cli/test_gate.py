@@ -14,10 +14,7 @@ from tests.cases import each_case
 LIMIT = "gate scores.csv --max-advantage"
 
 
-@each_case(
-    "maximum, status, word",
-    [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Undecided, not enough data")],
-)
+@each_case("maximum, status, word", [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Undecided, not enough data")])
 def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int, word: str) -> None:
     done = typed(f"{LIMIT} {maximum}")
 

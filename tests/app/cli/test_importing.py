@@ -96,14 +96,8 @@ def test_a_report_is_called_like_the_file_that_was_read(results: Path) -> None:
 
 @each_case(
     "line, words",
-    (
-        "import leakpro_counts.json",
-        "mace import: leakpro_counts.json: LeakPro's summary, without the score of",
-    ),
-    (
-        "import leakpro.json --from jax-privacy",
-        "--from: this is LeakPro's result, not JAX-Privacy's; name leakpro",
-    ),
+    ("import leakpro_counts.json", "mace import: leakpro_counts.json: LeakPro's summary, without the score of"),
+    ("import leakpro.json --from jax-privacy", "--from: this is LeakPro's result, not JAX-Privacy's; name leakpro"),
     ("import leakpro.json --from leak-pro", "--from: leak-pro is none of leakpro, privacy-meter, "),
     ("gate sacro_ml.json --from sacro-ml --max-advantage 0.1", "in report_arrays_"),
     ("import leakpro.json -o scores.xlsx", "scores.xlsx: the answer is written as .csv, .parquet, "),
@@ -112,10 +106,7 @@ def test_a_report_is_called_like_the_file_that_was_read(results: Path) -> None:
     ("import .", "is a folder"),
     ("estimate --members art.npz --nonmembers art.npz --from art", "--from: reads both sides of one file"),
     ("estimate art.npz art_rule.npz --from art", "--from: reads one file; mace import makes a table of each"),
-    (
-        "estimate art.npz --format npz --from art",
-        "--from: reads both sides of one file, and tells its format",
-    ),
+    ("estimate art.npz --format npz --from art", "--from: reads both sides of one file, and tells its format"),
     ("model --train a.csv --holdout b.csv --from art", "--from is not an option"),
     ("gate leakpro.json --max-advantage 0.1", "is a result of LeakPro's: --from leakpro reads it"),
     ("gate privacy_meter.npz --max-advantage 0.1", "is a result of ML Privacy Meter's: --from privacy-meter"),

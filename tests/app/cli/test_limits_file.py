@@ -44,30 +44,12 @@ def test_a_gate_takes_what_was_not_typed_and_says_so(folder: Path) -> None:
 
 @each_case(
     "said, options, file, limits, note",
-    (
-        {"max_advantage": 0.1},
-        "",
-        "max-advantage = 0.9",
-        [0.1],
-        "r.json itself says, so not filled in: --max",
-    ),
+    ({"max_advantage": 0.1}, "", "max-advantage = 0.9", [0.1], "r.json itself says, so not filled in: --max"),
     ({"max_advantage": None}, "", "max-advantage = 0.2", [0.2], "from mace.toml: --max-advantage 0.2"),
     ({"max_advantage": 0.1}, "--max-advantage 0.3", "max-advantage = 0.9", [0.3], ""),
-    (
-        {"max_advantage": 0.1},
-        "",
-        "max-tpr = 0.9\nat-fpr = 0.1",
-        [0.1, 0.9],
-        "from mace.toml: --max-tpr",
-    ),
+    ({"max_advantage": 0.1}, "", "max-tpr = 0.9\nat-fpr = 0.1", [0.1, 0.9], "from mace.toml: --max-tpr"),
     ({"metric": "accuracy", "max": 0.6}, "", "metric = 'f_beta'\nbeta = 2\nmax = 0.9", [0.6], "--beta 2"),
-    (
-        {"max_advantage": 0.1, "confidence": 0.99, "prior": 0.4},
-        "",
-        "confidence = 0.5\nprior = 0.1",
-        [0.1],
-        "",
-    ),
+    ({"max_advantage": 0.1, "confidence": 0.99, "prior": 0.4}, "", "confidence = 0.5\nprior = 0.1", [0.1], ""),
     (
         {"max_advantage": 0.1, "estimator": {"kind": "histogram", "bins": 9}},
         "",

@@ -41,11 +41,7 @@ def service(operation: str, **query: str) -> Any:
         "advantage",
         {"max_advantage": "0.1", "estimator.kind": "threshold"},
     ),
-    (
-        "estimate scores.csv --metric f_beta --beta 2",
-        "advantage",
-        {"metric.preset": "f_beta", "metric.beta": "2"},
-    ),
+    ("estimate scores.csv --metric f_beta --beta 2", "advantage", {"metric.preset": "f_beta", "metric.beta": "2"}),
     ("compare scores.csv --score score,loss", "compare", {"score": "score,loss"}),
 )
 def test_the_answer_is_the_services(folder: Path, line: str, operation: str, query: dict[str, str]) -> None:
@@ -54,8 +50,7 @@ def test_the_answer_is_the_services(folder: Path, line: str, operation: str, que
 
 @pytest.mark.slow
 @each_case(
-    "question",
-    [each for each in QUESTIONS if each.most_files == 1 and CSV in each.bodies and each.name != "procedure"],
+    "question", [each for each in QUESTIONS if each.most_files == 1 and CSV in each.bodies and each.name != "procedure"]
 )
 def test_every_question_about_one_table_is_answered(folder: Path, question: Any) -> None:
     options, query = RULE if question.name == "attack" else ("", {})

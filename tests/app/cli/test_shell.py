@@ -250,9 +250,7 @@ def test_a_large_file_is_never_held(folder: Path) -> None:
     )
 
     printed = told(
-        script,
-        "estimate scores.csv",
-        *(f"{name} large.npy --member-count 1000000" for name in ("estimate", "counts")),
+        script, "estimate scores.csv", *(f"{name} large.npy --member-count 1000000" for name in ("estimate", "counts"))
     )
 
     small, *large = (int(found) * 1024 for found in re.findall(r"^most: (\d+)$", printed, re.MULTILINE))

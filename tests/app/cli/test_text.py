@@ -146,10 +146,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "no JSON": (lines(GOOD) + "x", "in.jsonl: JSONL, line 2: the line is not JSON"),
     "a cut": (lines(GOOD, GOOD)[:-9], "line 2: the JSON ended before it was complete"),
     "no logprobs": (lines({"logprob": [-1]}), "line 1: logprobs: is missing; need the natural logarithms"),
-    "none in a later line": (
-        lines(GOOD, {"member": True}),
-        "line 2: logprobs: is missing, and line 1 has it",
-    ),
+    "none in a later line": (lines(GOOD, {"member": True}), "line 2: logprobs: is missing, and line 1 has it"),
     "member not in all": (lines(GOOD, {"logprobs": [-1]}), "line 2: member: is missing, and line 1 has it"),
     "more in a later line": (lines(GOOD, {**GOOD, "text": "a"}), "line 2: text: line 1 has none"),
     "mean alone": (lines({**GOOD, "mean": [-1, -2]}), "line 1: mean: needs std beside it"),
@@ -158,29 +155,17 @@ WRONG: dict[str, tuple[str, str]] = {
         "line 1: mean: has 1 numbers, logprobs 2; need one a token",
     ),
     "a list of text": (lines(GOOD, {**GOOD, "logprobs": [-1, "x"]}), "line 2: logprobs: token 1 is text"),
-    "null in the middle": (
-        lines({**GOOD, "logprobs": [None, -1, None]}),
-        "line 1: logprobs: token 2 is missing",
-    ),
+    "null in the middle": (lines({**GOOD, "logprobs": [None, -1, None]}), "line 1: logprobs: token 2 is missing"),
     "no list": (lines({**GOOD, "logprobs": -1}), "line 1: logprobs: need a list of numbers"),
     "probabilities": (
         lines(GOOD) + "\n" + lines(GOOD, {**GOOD, "logprobs": [0.5, 0.1]}),
         "line 4: logprobs: a token of this text is above 0",
     ),
-    "NaN": (
-        lines(GOOD) + '{"member": true, "logprobs": [-1, NaN]}',
-        "line 2: logprobs: token 1 of this text is NaN",
-    ),
+    "NaN": (lines(GOOD) + '{"member": true, "logprobs": [-1, NaN]}', "line 2: logprobs: token 1 of this text is NaN"),
     "no token": (lines(GOOD, {**GOOD, "logprobs": [None]}), "line 2: logprobs: this text has no tokens"),
-    "a negative deviation": (
-        lines({**GOOD, "mean": [-1, -1], "std": [1, -1]}),
-        "line 1: std: a token of this text",
-    ),
+    "a negative deviation": (lines({**GOOD, "mean": [-1, -1], "std": [1, -1]}), "line 1: std: a token of this text"),
     "a text that is none": (lines({**GOOD, "text": 7}), "line 1: text: need text"),
-    "two kinds of member": (
-        lines(GOOD, {**GOOD, "member": 1}),
-        "line 2: member: is a number, in line 1 a boolean",
-    ),
+    "two kinds of member": (lines(GOOD, {**GOOD, "member": 1}), "line 2: member: is a number, in line 1 a boolean"),
     "a pickle": ("\x80\x04K\x01.", "mace never opens one"),
 }
 

@@ -95,12 +95,7 @@ def test_a_request_behind_one_of_doubtful_length_is_not_obeyed(service: Running,
 
 @pytest.mark.parametrize(
     "headers",
-    [
-        b"X: " + MARK * 8000,
-        b"X: a\r\n" * 20_000,
-        b"X: " + b"a" * 2_000_000,
-        b"Authorization: Bearer " + b"k" * 70_000,
-    ],
+    [b"X: " + MARK * 8000, b"X: a\r\n" * 20_000, b"X: " + b"a" * 2_000_000, b"Authorization: Bearer " + b"k" * 70_000],
     ids=["one long", "many", "endless", "long key"],
 )
 def test_headers_past_the_limit_are_a_problem(service: Running, headers: bytes) -> None:

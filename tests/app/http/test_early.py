@@ -77,9 +77,7 @@ def test_a_client_that_closes_its_side_after_its_request_is_answered(service: Ru
     assert metric(service, CANCELLED) == before
 
 
-def test_a_client_that_leaves_while_it_waits_ends_its_worker_and_the_next_is_answered(
-    narrow: Running,
-) -> None:
+def test_a_client_that_leaves_while_it_waits_ends_its_worker_and_the_next_is_answered(narrow: Running) -> None:
     before = metric(narrow, CANCELLED)
     with begun(narrow, "/v1/compare", slow()):
         reached(narrow, "mace_workers_busy", 1.0)

@@ -124,9 +124,7 @@ def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(k
 
 
 @pytest.mark.slow
-def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_after_a_while(
-    kept: Running,
-) -> None:
+def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_after_a_while(kept: Running) -> None:
     path = kept.folder / "keys.toml"
     assert works(kept)
     sound, age = (metric(kept, f"mace_keys_{name}", KEY) for name in ("sound", "age_seconds"))

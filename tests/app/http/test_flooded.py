@@ -93,9 +93,7 @@ def refusals(service: Running) -> list[int]:
 
 
 @pytest.mark.slow
-def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_is_dropped(
-    audited: Running,
-) -> None:
+def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_is_dropped(audited: Running) -> None:
     workers, audit = workers_of(audited), audited.folder / "audit"
     ticks, lines, before = ticks_of(workers), verify(audit)[0], refusals(audited)
 

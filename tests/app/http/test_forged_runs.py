@@ -157,12 +157,7 @@ TRIES: dict[str, Callable[[Seen], Body]] = {
 }  # fmt: skip
 
 
-SOME = (
-    "a higher limit",
-    "a run that passed elsewhere, with this seal",
-    "the second state again",
-    "a batch again",
-)
+SOME = ("a higher limit", "a run that passed elsewhere, with this seal", "the second state again", "a batch again")
 """Tried in another form, too: it is refused before there is one."""
 
 

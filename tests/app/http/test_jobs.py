@@ -198,9 +198,7 @@ def test_a_job_that_is_cancelled_gives_back_its_worker_and_its_place(brief: Wait
 
 
 @pytest.mark.slow
-def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_no_work_behind(
-    brief: Waiting,
-) -> None:
+def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_no_work_behind(brief: Waiting) -> None:
     (worker,) = workers_of(brief)
     lines = (
         "POST /v1/advantage HTTP/1.1", "Host: mace", "Content-Type: application/json",
@@ -497,9 +495,7 @@ def test_python_tells_the_service_when_nobody_waits_any_more(usual: Waiting, lat
 
 
 @pytest.mark.slow
-def test_a_full_queue_refuses_at_once_and_what_nobody_can_fetch_does_not_hold_up_the_end(
-    usual: Waiting,
-) -> None:
+def test_a_full_queue_refuses_at_once_and_what_nobody_can_fetch_does_not_hold_up_the_end(usual: Waiting) -> None:
     """This ends the service."""
     begun = [post(usual) for _ in range(3)]
     refused = post(usual)

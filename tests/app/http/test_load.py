@@ -35,9 +35,7 @@ def service() -> Iterator[load.Service]:
         yield found
 
 
-def test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back(
-    service: load.Service,
-) -> None:
+def test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back(service: load.Service) -> None:
     which = load.mixture(mixed=True)
     many = asyncio.run(load.closed(service.port, 64, 1.0, which))
     often = asyncio.run(load.opened(service.port, 100.0, 1.0, which))
@@ -69,9 +67,7 @@ def test_requests_of_every_kind_keep_neither_descriptors_nor_processes(service: 
     assert tally.statuses == {200: 150, 400: 30}
 
 
-def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_behind(
-    service: load.Service,
-) -> None:
+def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_behind(service: load.Service) -> None:
     """Workers and the fork server are stopped and killed, the server stops for a while and is killed at the end."""
     assert every_worker_is_there(service)
     before, rng = load.settled(service), Random(0)

@@ -21,10 +21,7 @@ READINGS = {"histogram": EqualWidth(SLICES), "kde": Kernel(Fixed(WIDTH), SEED)}
 @pytest.fixture(scope="module", params=[1, 2, 8], ids=lambda d: f"{d}-d")
 def sides(request: pytest.FixtureRequest) -> Body:
     rng, width = np.random.default_rng(8), () if request.param == 1 else (request.param,)
-    return {
-        "members": rng.normal(1, 1, (150, *width)).tolist(),
-        "nonmembers": rng.normal(0, 1, (120, *width)).tolist(),
-    }
+    return {"members": rng.normal(1, 1, (150, *width)).tolist(), "nonmembers": rng.normal(0, 1, (120, *width)).tolist()}
 
 
 def ask(service: Running, question: str, body: Body) -> Any:
@@ -44,11 +41,7 @@ def test_the_optimal_advantage(service: Running, sides: Body, kind: str) -> None
 
     here = algorithm_1(Scores.of(**sides), PRIOR, reading=READINGS[kind])
     assert paper["statistic"] == {"histogram": "W_N", "kde": "U_N"}[kind]
-    assert (paper["estimate"], paper["lower"], paper["upper"]) == (
-        here.value,
-        here.interval.lower,
-        here.interval.upper,
-    )
+    assert (paper["estimate"], paper["lower"], paper["upper"]) == (here.value, here.interval.lower, here.interval.upper)
 
 
 @pytest.mark.parametrize("kind", READINGS)
@@ -59,11 +52,7 @@ def test_the_optimal_metric(service: Running, sides: Body, kind: str, name: str)
     (answer,) = ask(service, "metrics", body)["metrics"]
 
     here = paper_metric(Scores.of(**sides), preset(name, PRIOR), PRIOR, SEED, READINGS[kind])
-    assert (answer["paper"], answer["paper_algorithm"], answer["paper_estimator"]) == (
-        here.value,
-        here.algorithm,
-        kind,
-    )
+    assert (answer["paper"], answer["paper_algorithm"], answer["paper_estimator"]) == (here.value, here.algorithm, kind)
     assert answer["lower"] <= answer["estimate"] <= answer["upper"]
 
 

@@ -19,11 +19,7 @@ ACCEPTED = {
     ],
     CSV: [
         *("text/csv", "text/*", "text/csv, application/json;q=0.9", "application/json;q=0, */*"),
-        *(
-            "application/json;q=nan, text/csv;q=0.001",
-            "application/json;q=5, text/csv;q=0.5",
-            " , ,text/csv,",
-        ),
+        *("application/json;q=nan, text/csv;q=0.001", "application/json;q=5, text/csv;q=0.5", " , ,text/csv,"),
         ", ".join([*IMAGES[1:], "text/csv", "*/*"]),
         ", ".join(["application/json;q=0", *IMAGES]),
     ],
@@ -37,8 +33,7 @@ def test_the_form_the_client_likes_best_is_taken(form: str, accept: str) -> None
 
 
 @each_case(
-    "accept",
-    ["image/png", "application/json;q=0", "application/json;q=zero", "*/*;q=nan", "*/*;q=inf", "*/*;q=-1"],
+    "accept", ["image/png", "application/json;q=0", "application/json;q=zero", "*/*;q=nan", "*/*;q=inf", "*/*;q=-1"]
 )
 def test_a_form_that_does_not_exist_is_refused(accept: str) -> None:
     with pytest.raises(Problem, match="exists as application/json"):
@@ -66,8 +61,7 @@ def test_a_request_with_nothing_in_it_is_told_what_it_lacks(forms: tuple[str, ..
 
 
 @each_case(
-    "headers",
-    [{"content-length": "5"}, {"transfer-encoding": "chunked"}, {"content-type": "text/plain-secret"}],
+    "headers", [{"content-length": "5"}, {"transfer-encoding": "chunked"}, {"content-type": "text/plain-secret"}]
 )
 def test_an_unknown_media_type_is_refused_without_repeating_it(headers: dict[str, str]) -> None:
     with pytest.raises(Problem) as caught:

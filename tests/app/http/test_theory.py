@@ -125,9 +125,7 @@ def test_only_a_promise_that_needs_no_accountant_is_answered_without_a_worker() 
     assert not any(quick(Call(operation), b"{}") for operation in ARRAYS if operation != "theory/dp")
 
 
-def test_an_accountant_that_is_not_installed_is_told_with_the_way_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_accountant_that_is_not_installed_is_told_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "dp_accounting"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)

@@ -34,9 +34,7 @@ def allowed(text: str) -> str:
     return f"'self' 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def test_its_address_leads_to_its_first_page_also_behind_a_proxy_and_without_a_key(
-    client: TestClient,
-) -> None:
+def test_its_address_leads_to_its_first_page_also_behind_a_proxy_and_without_a_key(client: TestClient) -> None:
     answer = client.get("/docs/guide")
 
     assert (answer.status_code, answer.headers["location"]) == (307, "guide/")
@@ -49,11 +47,7 @@ def test_a_page_may_run_what_stands_in_it_and_its_own_files_and_nothing_else(cli
 
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert (policy["script-src"], policy["style-src"]) == (allowed(SCRIPT), allowed(STYLE))
-    assert (policy["default-src"], policy["connect-src"], policy["form-action"]) == (
-        "'none'",
-        "'self'",
-        "'self'",
-    )
+    assert (policy["default-src"], policy["connect-src"], policy["form-action"]) == ("'none'", "'self'", "'self'")
     assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
     assert headers["content-type"] == "text/html; charset=utf-8"
 

@@ -92,12 +92,7 @@ def pair(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sh
     keys.write(
         folder / "keys.toml",
         [
-            Key(
-                name=name,
-                sha256=keys.digest_of(name.encode()),
-                scope=("ask", "metrics"),
-                **limits.get(name, {}),
-            )
+            Key(name=name, sha256=keys.digest_of(name.encode()), scope=("ask", "metrics"), **limits.get(name, {}))
             for name in NAMES
         ],
     )
@@ -197,11 +192,7 @@ def test_a_job_that_is_cancelled_at_one_replica_ends_the_worker_of_the_other(pai
     until(lambda: metric(pair.first, 'mace_worker_kills_total{reason="cancelled"}', MINE) == before + 1)
     pair.go()
 
-    assert (gone.status, after, pair.second.ask(place, "DELETE", headers=MINE).status) == (
-        204,
-        [404] * 3,
-        404,
-    )
+    assert (gone.status, after, pair.second.ask(place, "DELETE", headers=MINE).status) == (204, [404] * 3, 404)
     assert pair.asked("SELECT count(*) FROM mace.part WHERE job = %s", place.rpartition("/")[2]) == 0
 
 

@@ -19,9 +19,7 @@ def asked_often(service: Running) -> None:
 
 
 @pytest.mark.slow
-def test_a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing_once_it_is_read(
-    tmp_path: Path,
-) -> None:
+def test_a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing_once_it_is_read(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     fcntl(writer, F_SETPIPE_SZ, 4096)
     with start(tmp_path, ("-c", FEW), output=writer) as process, os.fdopen(reader) as read:

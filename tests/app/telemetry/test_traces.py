@@ -103,10 +103,7 @@ def test_a_callers_trace_is_continued_and_nonsense_begins_a_new_one(header: byte
 def test_a_failure_is_an_error_that_names_its_problem_and_no_message() -> None:
     with collector() as (address, received):
         made = traces(address)
-        with (
-            pytest.raises(ValueError, match="the score"),
-            made.span({"headers": []}, Exchange("r", "GET", status=500)),
-        ):
+        with pytest.raises(ValueError, match="the score"), made.span({"headers": []}, Exchange("r", "GET", status=500)):
             raise ValueError("the score was 0.1234")
         made.close()
 

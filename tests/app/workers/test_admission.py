@@ -128,11 +128,7 @@ async def test_small_requests_of_one_give_way_to_those_of_another() -> None:
     modest = [asyncio.create_task(ask("modest")) for _ in range(3)]
     await asyncio.gather(*greedy, *modest)
 
-    assert answers == {
-        ("greedy", "done"): limits.MOST_SMALL - 2,
-        ("greedy", "busy"): 3,
-        ("modest", "done"): 3,
-    }
+    assert answers == {("greedy", "done"): limits.MOST_SMALL - 2, ("greedy", "busy"): 3, ("modest", "done"): 3}
 
 
 @in_loop
@@ -145,10 +141,7 @@ async def test_a_slow_stream_gives_its_worker_to_one_that_waited_as_long_as_it_h
 
     holding = asyncio.create_task(hold(Body(0, (1.0, limits.STREAM_PACE - 1.0))))
     await asyncio.sleep(0)
-    async with (
-        streams.place(Body(0, (1.0, limits.STREAM_PACE + 1.0))) as first,
-        streams.place(Body(0)) as second,
-    ):
+    async with streams.place(Body(0, (1.0, limits.STREAM_PACE + 1.0))) as first, streams.place(Body(0)) as second:
         await holding
 
     assert (first, second) == (True, False)

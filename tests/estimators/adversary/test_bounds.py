@@ -117,8 +117,7 @@ def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(wor
 
 @pytest.mark.slow
 @each_case(
-    "shift, prior, n1, n0",
-    [(0.3, 0.5, 40, 360), (0.9, 0.5, 40, 360), (0.3, 0.1, 100, 100), (0.9, 0.9, 30, 170)],
+    "shift, prior, n1, n0", [(0.3, 0.5, 40, 360), (0.9, 0.5, 40, 360), (0.3, 0.1, 100, 100), (0.9, 0.9, 30, 170)]
 )
 def test_the_upper_ends_are_seldom_below_the_truth(shift, prior, n1, n0) -> None:
     world, rng, runs, misses = gaussian_shift(shift), np.random.default_rng(12), 80, np.zeros(3, dtype=int)

@@ -26,11 +26,7 @@ EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
 @each_case(
     "family, rules, changes",
     (families.Threshold(), [cut <= CELLS for cut in range(8)], 1),
-    (
-        families.TwoSided(),
-        [(i <= CELLS) & (j > CELLS) for i, j in combinations_with_replacement(range(8), 2)],
-        2,
-    ),
+    (families.TwoSided(), [(i <= CELLS) & (j > CELLS) for i, j in combinations_with_replacement(range(8), 2)], 2),
     (families.Cellwise("cells"), EVERY, 6),
 )
 def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, rules, changes) -> None:

@@ -75,11 +75,7 @@ test_what_has_no_order_or_no_meaning_is_refused = refusals(
     "ask, error, words",
     (lambda: exposed_members(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), DimensionMismatch, "vectors"),
     (lambda: exposed_members(Scores.of(["a"] * 9, ["b"] * 9)), InputError, "no order"),
-    (
-        lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), max_false_share=1.0),
-        OutOfRange,
-        "max_false_share",
-    ),
+    (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), max_false_share=1.0), OutOfRange, "max_false_share"),
     (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), confidence=0.0), OutOfRange, "confidence"),
     (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="up"), UnknownName, "direction"),
 )

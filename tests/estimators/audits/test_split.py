@@ -81,8 +81,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
 
 @pytest.mark.slow
 @each_case(
-    "name, kind",
-    [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
+    "name, kind", [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")]
 )
 @quickly()
 def test_a_column_that_differs_is_named_first(name, kind) -> None:

@@ -212,11 +212,7 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
 def numbered(rng: np.random.Generator, identifiers: Sequence[object]) -> Table:
     """People of few ages and jobs, each with an identifier."""
     n = len(identifiers)
-    return {
-        "age": rng.integers(18, 90, n),
-        "job": rng.choice(["nurse", "cook", "smith"], n),
-        "id": identifiers,
-    }
+    return {"age": rng.integers(18, 90, n), "job": rng.choice(["nurse", "cook", "smith"], n), "id": identifiers}
 
 
 @each_case("kind", ["amounts", "mail", "row numbers", "numbers of all rows"])
@@ -278,11 +274,7 @@ def test_rows_in_the_order_of_their_numbers_are_not_taken_for_copies() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         tables = [
-            {
-                "month": np.sort(rng.integers(1, 13, 120)),
-                "region": rng.choice(list("xyz"), 120),
-                "id": np.arange(120),
-            }
+            {"month": np.sort(rng.integers(1, 13, 120)), "region": rng.choice(list("xyz"), 120), "id": np.arange(120)}
             for _ in range(3)
         ]
         shown += copied_identifiers(encode(*tables), 0.95) is not None

@@ -199,15 +199,7 @@ test_what_cannot_be_used_is_refused = refusals(
     (lambda: audit_unlearning([np.nan] * 9, NEW), NotFinite, "record 0"),
     (lambda: judged(ALIKE, 1.5), OutOfRange, "max_advantage"),
     (lambda: audit_unlearning(ALIKE, NEW, confidence=1), OutOfRange, "confidence"),
-    (
-        lambda: judged(ALIKE, 0.1, retrained=(ALIKE[:50], NEW)),
-        DimensionMismatch,
-        "50 scores of 1000 forgotten",
-    ),
+    (lambda: judged(ALIKE, 0.1, retrained=(ALIKE[:50], NEW)), DimensionMismatch, "50 scores of 1000 forgotten"),
     (lambda: judged(ALIKE, 0.1, retrained=([0] * 1000,) * 2), InputError, "retrained model: all 2,000"),
-    (
-        lambda: judged(ALIKE, 0.1, retrained=(ALIKE, NEW)),
-        InputError,
-        "retrained: every score is the model's own",
-    ),
+    (lambda: judged(ALIKE, 0.1, retrained=(ALIKE, NEW)), InputError, "retrained: every score is the model's own"),
 )

@@ -81,8 +81,7 @@ def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed
 
 @pytest.mark.slow
 @each_case(
-    "share, limit, decision",
-    [(0.0, 0.2, Decision.PASS), (0.5, 0.2, Decision.FAIL), (0.2, 0.2, Decision.INCONCLUSIVE)],
+    "share, limit, decision", [(0.0, 0.2, Decision.PASS), (0.5, 0.2, Decision.FAIL), (0.2, 0.2, Decision.INCONCLUSIVE)]
 )
 def test_the_verdict_is_by_the_ends(share: float, limit: float, decision: Decision) -> None:
     result = dataset_use(*groups(3, share=share), max_share=limit)
@@ -311,9 +310,7 @@ test_a_question_that_cannot_be_answered_is_refused = refusals(
     (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
     (
         lambda: dataset_use(
-            *([1.7e308] * 16 for _ in range(3)),
-            units=[np.arange(16) // 2 + 8 * i for i in range(3)],
-            per_unit="mean",
+            *([1.7e308] * 16 for _ in range(3)), units=[np.arange(16) // 2 + 8 * i for i in range(3)], per_unit="mean"
         ),
         NotFinite,
         "members: the sum of a unit's scores",

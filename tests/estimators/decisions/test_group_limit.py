@@ -245,11 +245,7 @@ EVEN = Counts.of([20, 30], [30, 20], edges=[0.5])
     (MaxGroupAdvantage(0.2, None), InputError, None),  # type: ignore[arg-type]
     (MaxGroupAdvantage(1.5, ["a"] * 20), OutOfRange, "between -1 and 1"),
     (MaxGroupAdvantage(float("nan"), ["a"] * 20), OutOfRange, "finite"),
-    (
-        MaxGroupAdvantage(0.2, GroupTable.of(EVEN, ["a"], [[20, 30]], [[30, 20]])),
-        InputError,
-        "label for each",
-    ),
+    (MaxGroupAdvantage(0.2, GroupTable.of(EVEN, ["a"], [[20, 30]], [[30, 20]])), InputError, "label for each"),
 )
 def test_what_is_no_limit_on_groups_is_refused(limit, error, words) -> None:
     with pytest.raises(error, match=words):

@@ -19,8 +19,7 @@ def orders(n: int, m: int) -> np.ndarray:
 
 
 @each_case(
-    "n, m, limits",
-    [(4, 3, [1, 2, 2, 3]), (5, 5, [3, 3, 4, 5, 5]), (6, 2, [0, 1, 1, 2, 2, 2]), (3, 8, [4, 7, 8])],
+    "n, m, limits", [(4, 3, [1, 2, 2, 3]), (5, 5, [3, 3, 4, 5, 5]), (6, 2, [0, 1, 1, 2, 2, 2]), (3, 8, [4, 7, 8])]
 )
 def test_the_chance_is_that_of_all_orders(n: int, m: int, limits: list[int]) -> None:
     exact = (orders(n, m) <= np.array(limits)).all(axis=1).mean()

@@ -169,10 +169,7 @@ def test_of_few_values_as_many_records_as_are_named_settle_it(members, nonmember
     needed = open_yet.limits[0].verdict.records_needed
     times = needed / 3000
     decided = [
-        judge(
-            booleans(*(round(each * more * times) for each in (members, nonmembers, 1500))),
-            [MaxTpr(limit, 0.01)],
-        )
+        judge(booleans(*(round(each * more * times) for each in (members, nonmembers, 1500))), [MaxTpr(limit, 0.01)])
         for more in (0.9, 1.0)
     ]
 

@@ -34,10 +34,7 @@ CELLS: dict[str, tuple[Scores, Callable[[Scores], Counts]]] = {
     "intervals": (scores_of_groups(), finest),
     "a few intervals": (scores_of_groups(), lambda scores: by_edges(scores, [-1.0, 0.0, 1.0, 2.0])),
     "values": (scores_of_groups(0), by_category),
-    "texts": (
-        Scores.of(RNG.choice(["x", "y", "z"], N, p=[0.5, 0.3, 0.2]), RNG.choice(["x", "y"], N)),
-        by_category,
-    ),
+    "texts": (Scores.of(RNG.choice(["x", "y", "z"], N, p=[0.5, 0.3, 0.2]), RNG.choice(["x", "y"], N)), by_category),
 }
 
 

@@ -54,9 +54,7 @@ def test_a_group_has_the_advantage_of_its_own_records_alone(prior) -> None:
 
 @pytest.mark.slow
 @each_case("of_counts", [False, True])
-def test_a_group_whose_scores_are_far_closer_together_than_all_others_is_seen_at_its_own_resolution(
-    of_counts,
-) -> None:
+def test_a_group_whose_scores_are_far_closer_together_than_all_others_is_seen_at_its_own_resolution(of_counts) -> None:
     rng = np.random.default_rng(9)
     wide, narrow = rng.normal(0, 1e6, (2, 20_000)), rng.uniform(0, 1e-3, (2, 100))
     narrow[0] += 1e-3  # all of these are within a cell that any cut of all records together makes

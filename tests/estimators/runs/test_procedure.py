@@ -190,10 +190,7 @@ def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() ->
     assert "models of this training procedure" in result.sentence
     assert "on one new model" in result.sentence
     assert "more records of them cannot remove" in result.sentence
-    assert [each.code for each in result.cautions] == [
-        "few_models",
-        "rare_exposure",
-    ]  # by the tail of a shift
+    assert [each.code for each in result.cautions] == ["few_models", "rare_exposure"]  # by the tail of a shift
     assert "up to 53% of runs" in result.cautions[0].message  # 0.47^4 = 0.05
 
 

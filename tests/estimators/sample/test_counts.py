@@ -53,11 +53,7 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(
-    st.lists(
-        st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=16, max_size=24),
-        min_size=3,
-        max_size=3,
-    )
+    st.lists(st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=16, max_size=24), min_size=3, max_size=3)
 )
 def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(values) -> None:
     a, b, c = (counting.by_grid(Scores.of(v[:8], v[8:], Query.CONTINUOUS)) for v in values)
@@ -282,8 +278,7 @@ def test_categories_merge_by_label_and_those_of_different_width_meet_in_one_cell
 
 
 @each_case(
-    "bad",
-    [[1.0, np.nan], [1.0, np.inf], [1e19, 1.0], [10**30, 1], [None, 1], ["a", "b"], [[1], [1, 2]], [1j, 1]],
+    "bad", [[1.0, np.nan], [1.0, np.inf], [1e19, 1.0], [10**30, 1], [None, 1], ["a", "b"], [[1], [1, 2]], [1j, 1]]
 )
 def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_nothing(bad) -> None:
     with pytest.raises(InvalidCounts) as refusal:

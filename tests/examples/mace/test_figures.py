@@ -173,14 +173,8 @@ def test_a_figure_runs_as_its_first_lines_say(
     ("ends", "verdict"),
     [
         ([(0.1, 0.2), (0.01, 0.3)], "survives (2 of 2 above 0)"),
-        (
-            [(0.1, 0.2), (0.0, 0.3)],
-            "not shown (1 of 2 above 0; so few records show differences from 0.15 on)",
-        ),
-        (
-            [(-0.1, 0.2), (-0.2, 0.0)],
-            "not shown (0 of 2 above 0; so few records show differences from 0.16 on)",
-        ),
+        ([(0.1, 0.2), (0.0, 0.3)], "not shown (1 of 2 above 0; so few records show differences from 0.15 on)"),
+        ([(-0.1, 0.2), (-0.2, 0.0)], "not shown (0 of 2 above 0; so few records show differences from 0.16 on)"),
         ([(0.1, 0.2), (-0.3, -0.1)], "contradicted here (1 of 2 below 0)"),
     ],
 )
@@ -305,9 +299,7 @@ def test_digits_of_a_package_are_read_from_its_file_and_a_package_that_is_not_th
             assert np.array_equal(data.y, load_digits().target[:5])
 
 
-def test_where_pytorch_is_not_a_figure_that_is_to_be_trained_by_it_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_pytorch_is_not_a_figure_that_is_to_be_trained_by_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "examples.mace.torch_gan", raising=False)
     study = study_of(arguments(None).parse_args(["--quick", "--torch"]))

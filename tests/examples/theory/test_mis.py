@@ -273,11 +273,7 @@ def test_independent_trainings_certify_the_learner_and_say_less_than_one_models_
 
 
 def test_one_training_certifies_nothing_of_a_learner_that_overfits_every_other_time() -> None:
-    rng, runs, security = (
-        np.random.default_rng(6),
-        200,
-        0.5,
-    )  # told apart if it memorised, and not at all if not
+    rng, runs, security = (np.random.default_rng(6), 200, 0.5)  # told apart if it memorised, and not at all if not
 
     def wrong(trainings: int, of: LossesOf) -> int:
         memorised = rng.random((runs, trainings)) < 0.5

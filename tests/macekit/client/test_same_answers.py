@@ -217,10 +217,7 @@ def test_counts_are_asked_from_the_file_that_they_were_written_to(mace: macekit.
         ({"cluster": [1]}, "counts do not say whose a row is"),
         ({"members": [0.5]}, "counts: were sent together with scores"),
         ({"n_member": 5}, "a field is not known"),
-        (
-            {"columns": [{"role": [1], "name": "s", "kind": "numbers", "distinct": None}]},
-            "a field is not known",
-        ),
+        ({"columns": [{"role": [1], "name": "s", "kind": "numbers", "distinct": None}]}, "a field is not known"),
         ({"columns": [written["columns"][0] | {"notes": [{}]}]}, "a field is not known"),
     ):
         path.write_text(json.dumps(written | other))

@@ -151,8 +151,7 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
 @each_case(
     "kind, body",
     *product(
-        ["application/json"],
-        [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
+        ["application/json"], [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]]
     ),
     ("text/html", ANSWER),
 )

@@ -29,11 +29,7 @@ SECRET = "s3cret"
 
 
 def call(
-    media_type: str = JSON,
-    encoding: str = "identity",
-    operation: str = "advantage",
-    limit: int = 2**30,
-    **query: str,
+    media_type: str = JSON, encoding: str = "identity", operation: str = "advantage", limit: int = 2**30, **query: str
 ) -> Call:
     return Call(operation, media_type, encoding, tuple(query.items()), expanded_limit=limit)
 

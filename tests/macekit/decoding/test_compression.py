@@ -82,10 +82,7 @@ def test_a_body_that_is_not_compressed_as_it_says_is_malformed(body: bytes, enco
 @each_case("media_type", READERS)
 @each_case("encoding", PACKED)
 def test_a_body_that_does_not_say_that_it_is_compressed_is_called_what_it_is(media_type: str, encoding: str) -> None:
-    for said, body in (
-        ("identity", packed(BODY, encoding)),
-        ("gzip", packed(packed(BODY, encoding), "gzip")),
-    ):
+    for said, body in (("identity", packed(BODY, encoding)), ("gzip", packed(packed(BODY, encoding), "gzip"))):
         problem = refusal(body, media_type, said)
 
         assert problem.kind.slug == "malformed-body"

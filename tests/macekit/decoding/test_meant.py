@@ -95,10 +95,7 @@ def test_decimals_with_a_fraction_are_the_nearest_floats() -> None:
     "text, line",
     ('1,2,"x\n' + "1,2,y\n" * 300, "line 2 opens a quote that is never closed"),
     ("1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 300, "line 100 opens a quote"),
-    (
-        "1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 30 + '1,2,"z"\n',
-        "line 131 has text behind the quote .* line 100",
-    ),
+    ("1,2,y\n" * 98 + '1,2,"x\n' + "1,2,y\n" * 30 + '1,2,"z"\n', "line 131 has text behind the quote .* line 100"),
     ('1,2,"a, b\n', "line 2 opens a quote"),
     ('1,2, "a, b"\n', "line 2 has blanks between a separator and a quote"),
 )

@@ -95,8 +95,7 @@ def test_each_table_is_a_file_and_its_missing_values_are_known() -> None:
 
 
 @each_case(
-    "operation, names",
-    [("check", ("train", "holdout")), ("gate", ("members", "nonmembers")), ("compare", "ab")],
+    "operation, names", [("check", ("train", "holdout")), ("gate", ("members", "nonmembers")), ("compare", "ab")]
 )
 def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names: Sequence[str]) -> None:
     rows = b"score,%s\n" % (b"fold" if "members" in names else b"member") + b"0.25,1\n0.75,0\n" * 50_000
@@ -127,12 +126,7 @@ def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names:
     ("gate", (SIDES[0], ("nonmembers", "n.csv", b"score\n1\nx\n")), None, "nonmember"),
     ("gate", (("scores", "s.pkl", b"\x80\x04K\x01."),), "pickle", "scores: "),
     ("check", (("train", "t.csv", b"a\n1\n"),), "missing-field", "holdout: is required"),
-    (
-        "check",
-        (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")),
-        "unsupported-media-type",
-        "train: ",
-    ),
+    ("check", (("train", "t.json", b"{}"), ("holdout", "h.csv", b"a\n1\n")), "unsupported-media-type", "train: "),
     ("compare", (("a", "a.csv", b"score,member\n1,1\n"),), None, ""),
     ("gate", tuple((f"o{n}", None, b"1") for n in range(300)), "out-of-range", "more than 256 parts"),
 )

@@ -90,10 +90,7 @@ def test_arrays_are_named_as_columns_are() -> None:
 
     for query, roles in (
         ({"members_column": "x", "nonmembers_column": "y"}, {"members": "x", "nonmembers": "y"}),
-        (
-            {"score": "score", "member": "who=a", "group": "age"},
-            {"score": "score", "member": "who", "group": "age"},
-        ),
+        ({"score": "score", "member": "who=a", "group": "age"}, {"score": "score", "member": "who", "group": "age"}),
     ):
         assert sides(body, **query)[0] == A.tolist()
         assert {each.role: each.name for each in read(body, NPZ, **query).columns} == roles

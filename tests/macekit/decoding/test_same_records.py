@@ -168,10 +168,7 @@ def npy_spelling(kind: Any) -> Spelling:
 
 
 def npz_spelling(compress: bool) -> Spelling:
-    return lambda values, member: (
-        NPZ,
-        npz_bytes({"score": exact_array(values), "member": np.array(member)}, compress),
-    )
+    return lambda values, member: (NPZ, npz_bytes({"score": exact_array(values), "member": np.array(member)}, compress))
 
 
 NPZS: dict[str, Spelling] = {"NPZ": npz_spelling(False), "NPZ, compressed": npz_spelling(True)}

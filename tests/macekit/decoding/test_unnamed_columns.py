@@ -249,10 +249,7 @@ def put(table: pa.Table, folder: Path) -> dict[str, Path]:
     np.save(folder / "all.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray))
     (folder / "parts").mkdir()
     half = table.num_rows // 2
-    for name, part in {
-        "a": table[:half],
-        "b": table[half:].select(["patient_id", "member", "score"]),
-    }.items():
+    for name, part in {"a": table[:half], "b": table[half:].select(["patient_id", "member", "score"])}.items():
         (folder / "parts" / f"{name}.parquet").write_bytes(TABLES[PARQUET](part))
     return {**files, "npy": folder / "all.npy"}
 
@@ -329,8 +326,7 @@ def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
 
 @pytest.mark.slow
 @each_case(
-    "size, text, alike",
-    [("held", False, 0.5), ("counted", True, 0.5), ("held", True, 0.0), ("counted", False, 0.0)],
+    "size, text, alike", [("held", False, 0.5), ("counted", True, 0.5), ("held", True, 0.0), ("counted", False, 0.0)]
 )
 def test_every_door_says_the_same_of_the_same_rows(
     size: str, text: bool, alike: float, tmp_path: Path, service: Running, monkeypatch: pytest.MonkeyPatch

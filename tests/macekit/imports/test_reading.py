@@ -80,8 +80,7 @@ def test_every_tool_has_a_file_here() -> None:
 
 
 @each_case(
-    "file",
-    [file for file, tool in FILES.items() if any(isinstance(each, Columns) for each in BY_NAME[tool].layouts)],
+    "file", [file for file, tool in FILES.items() if any(isinstance(each, Columns) for each in BY_NAME[tool].layouts)]
 )
 def test_records_stay_in_the_order_of_the_file(file: str) -> None:
     arrays = arrays_of(file)
@@ -117,25 +116,13 @@ def test_lower_losses_are_higher_scores() -> None:
     "file, tool, words",
     ("leakpro_counts.json", None, "LeakPro's summary, without the score of each record: take data_objects"),
     ("leakpro_counts.json", "leakpro", "LeakPro's summary, without the score of each record"),
-    (
-        "leakpro_counts.json",
-        "art",
-        "no scores of ART: need inferred_train and inferred_test, or attack_proba",
-    ),
-    (
-        "privacyguard_summary.json",
-        None,
-        "PrivacyGuard's summary, without the score of each record: write json",
-    ),
+    ("leakpro_counts.json", "art", "no scores of ART: need inferred_train and inferred_test, or attack_proba"),
+    ("privacyguard_summary.json", None, "PrivacyGuard's summary, without the score of each record: write json"),
     ("sacro_ml.json", None, "stands beside it, in report_arrays_"),
     ("attack_result_average_dp.npz", None, "several models .* take exp/attack_result_N.npz"),
     ("jax_privacy.npz", "leakpro", "this is JAX-Privacy's result, not LeakPro's; name jax-privacy"),
     ("jax_privacy.npz", "jax-privaci", "did you mean jax-privacy"),
-    (
-        "tf_privacy.pickle",
-        None,
-        "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = ",
-    ),
+    ("tf_privacy.pickle", None, "TF Privacy saves its results as a pickle.*\nimport numpy, pickle\nresult = "),
     ("make.py", None, "neither JSON nor NPZ"),
 )
 def test_what_has_no_scores_says_what_to_save(file: str, tool: str | None, words: str) -> None:

@@ -49,8 +49,7 @@ def test_a_bad_option_is_named_with_its_kind_of_problem(options, slug, field) ->
 
 
 @each_case(
-    "got, near",
-    [("f1_score", "f1"), ("F1", "f1"), ("acuracy", "accuracy"), ("precison", "precision"), ("zzzz", None)],
+    "got, near", [("f1_score", "f1"), ("F1", "f1"), ("acuracy", "accuracy"), ("precison", "precision"), ("zzzz", None)]
 )
 def test_an_unknown_metric_names_the_nearest_in_every_question(got: str, near: str | None) -> None:
     asked: list[tuple[Any, dict[str, object]]] = [

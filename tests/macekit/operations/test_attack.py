@@ -82,25 +82,10 @@ def test_metrics_may_be_chosen() -> None:
 
 
 REFUSED_RULES: list[tuple[dict[str, object], str, str, str]] = [
-    (
-        {"threshold": 1, "quantile": 0.5},
-        "bad-option",
-        "rule.quantile",
-        "together with rule.threshold; send one",
-    ),
-    (
-        {"kind": "top", "threshold": 1},
-        "bad-option",
-        "rule.threshold",
-        "only to kind threshold, not top; remove",
-    ),
+    ({"threshold": 1, "quantile": 0.5}, "bad-option", "rule.quantile", "together with rule.threshold; send one"),
+    ({"kind": "top", "threshold": 1}, "bad-option", "rule.threshold", "only to kind threshold, not top; remove"),
     ({"side": "below"}, "bad-option", "rule.side", "not guesses; remove it"),
-    (
-        {"kind": "top", "chosen_before": True},
-        "bad-option",
-        "rule.chosen_before",
-        "applies only to kind threshold",
-    ),
+    ({"kind": "top", "chosen_before": True}, "bad-option", "rule.chosen_before", "applies only to kind threshold"),
     ({"kind": "threshold"}, "missing-field", "rule.threshold", "is required with kind threshold and missing"),
     ({"kind": "quantile"}, "missing-field", "rule.quantile", "is required"),
     ({"quantile": 1.5}, "out-of-range", "rule.quantile", "less than 1"),

@@ -150,10 +150,7 @@ def test_every_other_question_refuses_clusters_and_says_which_allow_for_them(ope
     body = queries if several else in_lists(columns)
     table = TABLES[CSV](pa.table({name: columns[name] for name in ("score", "other", "member", "person")}))
     query = {"score": "score,other" if several else "score", "cluster": "person"}
-    for problem in (
-        refused(operation, {**body, "cluster": by_side(columns)}),
-        refused(operation, table, CSV, **query),
-    ):
+    for problem in (refused(operation, {**body, "cluster": by_side(columns)}), refused(operation, table, CSV, **query)):
         assert (problem["field"], problem["kind"]) == ("cluster", "bad-option")
         assert "/v1/advantage, /v1/attack, /v1/audit, /v1/compare" in problem["detail"]
         assert "unit" in problem["detail"]
@@ -175,11 +172,7 @@ PAIRS = [row // 2 for row in range(60)]
     ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
     ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
     ({"cluster": {"members": PAIRS[:30], "nonmembers": PAIRS[:29]}}, "dimension-mismatch", "59 labels"),
-    (
-        {"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}},
-        "mixed-types",
-        "all text or all numbers",
-    ),
+    ({"cluster": {"members": PAIRS[:30], "nonmembers": ["a"] * 30}}, "mixed-types", "all text or all numbers"),
     ({"cluster": [None, *PAIRS[1:]]}, "mixed-types", "record 0 is missing"),
     ({"cluster": [*PAIRS[:-1], None]}, "mixed-types", "record 59 is missing"),
     ({"cluster": ["", *map(str, PAIRS[1:])]}, "bad-records", "row 0 has no label"),

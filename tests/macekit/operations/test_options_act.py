@@ -256,10 +256,7 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ),
     ("estimator.bandwidth", "scott"): ("kde", LEAVE),
     ("estimator.accept_learned_score", "False"): ("learned", LEAVE),
-    ("estimator.learners", "['quadratic']"): (
-        "vectors.*learned",
-        "of these records it leads among all four, too",
-    ),
+    ("estimator.learners", "['quadratic']"): ("vectors.*learned", "of these records it leads among all four, too"),
     ("estimator.bandwidth", "silverman|sheather_jones|least_squares|0.55"): (
         "metrics: vectors",
         "the learned score of so few records takes few values, which are counted and not smoothed",
@@ -274,10 +271,7 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
         "of predictions alone nothing can be compared",
     ),
     ("interval", "conditional"): ("individual-risk", LEAVE),
-    ("direction", "low"): (
-        "usage: documents",
-        "of the two scores that is sharper whose low end speaks for use",
-    ),
+    ("direction", "low"): ("usage: documents", "of the two scores that is sharper whose low end speaks for use"),
     ("cells", "grid"): ("counts: scores", LEAVE),
     ("cells", "categories"): ("counts: (text|integers)", LEAVE),
     ("adjacency", "replace"): ("theory/together", LEAVE),
@@ -293,10 +287,7 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
         "text: (fields|vllm|completions)",
         "of texts of so few tokens either share is the same number of tokens",
     ),
-    ("seed", "1"): (
-        "",
-        "a seed goes with every question; where nothing is drawn every seed gives the same answer",
-    ),
+    ("seed", "1"): ("", "a seed goes with every question; where nothing is drawn every seed gives the same answer"),
 }
 """What may change nothing, where (a pattern of question and records), and why that is right."""
 

@@ -21,10 +21,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "nonmembers": RNG.choice(list("abcd"), 300).tolist(),
     },
     "counts": {"counts": {"members": [20, 60, 20], "nonmembers": [50, 40, 30], "edges": [0.0, 1.0]}},
-    "vectors": {
-        "members": RNG.normal(0.5, 1, (120, 2)).tolist(),
-        "nonmembers": RNG.normal(size=(120, 2)).tolist(),
-    },
+    "vectors": {"members": RNG.normal(0.5, 1, (120, 2)).tolist(), "nonmembers": RNG.normal(size=(120, 2)).tolist()},
 }
 READINGS: dict[str, dict[str, Any]] = {
     "left out": {},

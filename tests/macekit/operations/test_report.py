@@ -174,10 +174,7 @@ def counts_by_group() -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@each_case(
-    "records",
-    [OF_GROUPS, {**OF_GROUPS, "units": [*range(1600)]}, {**OF_GROUPS, "cluster": [*range(1600)]}, {}],
-)
+@each_case("records", [OF_GROUPS, {**OF_GROUPS, "units": [*range(1600)]}, {**OF_GROUPS, "cluster": [*range(1600)]}, {}])
 @each_case("limits", [{"max_group_advantage": 0.3}, {"max_group_advantage": 1.0, "max_advantage": 0.4}])
 def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(records, limits) -> None:
     body = {**(records or counts_by_group()), **limits, "seed": 3, "changes": 4}

@@ -77,11 +77,7 @@ VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
     (SCORES, "groups", "at least 2 steps"),
     ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
     ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
-    (
-        {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
-        "groups",
-        "step 2 has 0 member",
-    ),
+    ({**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}}, "groups", "step 2 has 0 member"),
     ({"counts": CELLS}, "groups", "by_group"),
     ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
     ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),

@@ -168,11 +168,7 @@ def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
     (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
     (release({name: [] for name in CLEAN}), {}, "no rows"),
     (release(CLEAN, FEW), {}, "holdout: got 4 rows, need at least 8"),
-    (
-        {**release(CLEAN), "holdout": TRAIN},
-        {},
-        "holdout: these are the training rows, row for row: nothing tells",
-    ),
+    ({**release(CLEAN), "holdout": TRAIN}, {}, "holdout: these are the training rows, row for row: nothing tells"),
     (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
     (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
     (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),

@@ -133,10 +133,7 @@ test_what_cannot_be_read_is_refused_with_what_to_do = refusals(
     (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
     (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
     (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
-    (
-        with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}),
-        "are one float",
-    ),
+    (with_tables(**{name: {"loss": LARGE} for name in ("members", "nonmembers", "candidates")}), "are one float"),
     (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
     (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
     (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),

@@ -189,11 +189,7 @@ REFUSALS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
         ("counts", {**LINE, "bins": 5}, "equal_mass"),
     ],
     "prior": [
-        (
-            "metrics",
-            LINE | {"estimator": {"prior": 0.1}},
-            "estimator: prior is not known here; its place is prior",
-        )
+        ("metrics", LINE | {"estimator": {"prior": 0.1}}, "estimator: prior is not known here; its place is prior")
     ],
     "direction": [("audit", {**LABELS, "direction": "high"}, "no order")],
     "operating_points": [("advantage", {**LABELS, "operating_points": [0.2]}, "no ROC")],

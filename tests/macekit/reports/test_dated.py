@@ -49,8 +49,7 @@ def test_json_has_no_clock_to_ask_for(service: Running) -> None:
 
 
 @each_case(
-    "query, kind",
-    [("?dated=yes", "wrong-type"), ("?dated=", "wrong-type"), ("?dated=true&dated=true", "bad-option")],
+    "query, kind", [("?dated=yes", "wrong-type"), ("?dated=", "wrong-type"), ("?dated=true&dated=true", "bad-option")]
 )
 def test_what_is_neither_true_nor_false_is_refused(query: str, kind: str, service: Running) -> None:
     answer = posted(service, query, HTML)

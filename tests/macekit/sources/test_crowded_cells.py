@@ -36,8 +36,7 @@ WORLDS = {
     "one far score": of(RNG.gamma(2, 0.05, N), np.append(RNG.gamma(2, 0.5, N - 1), 1e9)),
     "close to 1": of(1 - 1e-7 * RNG.random(N), np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N))),
     "close to 100": of(
-        100 - 1e-5 * RNG.random(N),
-        100 * np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N)),
+        100 - 1e-5 * RNG.random(N), 100 * np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N))
     ),
     "losses of a model that has learned all": of(RNG.lognormal(-11, 2.5, N), RNG.lognormal(-9.5, 2.5, N)),
     "both ends": of(np.append(-1e9, often(1.0)[1:] - 1), np.append(1e9, often(1.0)[1:])),
@@ -112,9 +111,7 @@ def test_groups_that_one_file_has_as_text_are_cut_again_with_those_of_another(tm
 
 
 @pytest.mark.usefixtures("counted")
-def test_scores_of_a_counted_file_are_doubted_and_counts_that_came_say_what_they_do_not_show(
-    tmp_path: Path,
-) -> None:
+def test_scores_of_a_counted_file_are_doubted_and_counts_that_came_say_what_they_do_not_show(tmp_path: Path) -> None:
     a, b = np.random.default_rng(4).normal(size=(2, N))
     short = of(a, b.astype(np.float32).astype(np.float64))
 
@@ -146,11 +143,7 @@ def test_an_engine_knows_scores_that_many_have_wherever_they_lie_in_a_cell(give:
     counts = macekit.counts(give(INSIDE_CELLS), **groups)["counts"]
 
     assert counts["cells"]["frequent"] == [
-        {
-            "score": each,
-            "members": (scores[INSIDE] == each).sum(),
-            "nonmembers": (scores[~INSIDE] == each).sum(),
-        }
+        {"score": each, "members": (scores[INSIDE] == each).sum(), "nonmembers": (scores[~INSIDE] == each).sum()}
         for each in sorted(OFTEN)
     ]
     assert macekit.gate(counts=counts, max_advantage=0.2).decision == "pass"

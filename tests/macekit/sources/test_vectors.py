@@ -265,10 +265,7 @@ def test_the_command_answers_like_python(data, tmp_path, monkeypatch, capsys) ->
 
 HOSTILE: dict[str, tuple[Any, Any]] = {
     "floats": (TABLE["a"], TABLE["b"]),
-    "tiny and large": (
-        pa.array([5e-324, -5e-324, 0.0, -0.0, 1e300, -1e300] * 100),
-        pa.array([0.1, 0.3] * 300),
-    ),
+    "tiny and large": (pa.array([5e-324, -5e-324, 0.0, -0.0, 1e300, -1e300] * 100), pa.array([0.1, 0.3] * 300)),
     "integers": (pa.array([-3, 0, 7, 2**40] * 150), pa.array([1, 2, 3] * 200, pa.int16())),
     "booleans": (pa.array([True, False] * 300), TABLE["a"].slice(0, 600)),
 }

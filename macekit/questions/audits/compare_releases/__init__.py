@@ -29,8 +29,7 @@ class ReleaseAnswer(TypedDict):
     name: str
     query: Annotated[str, about("the query with the largest estimated advantage")]
     decision: Annotated[
-        DecisionWord | None,
-        about("whether it keeps the limit; all decisions hold together; null without a limit"),
+        DecisionWord | None, about("whether it keeps the limit; all decisions hold together; null without a limit")
     ]
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     undecided_because: UndecidedBecause

@@ -41,8 +41,7 @@ class ModelQuestion(LimitsQuestion):
         None, description="the same for records that were drawn with the planted ones and left out"
     )
     copies: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
-        None,
-        description="how many times each planted record stands in the training of its twin; 1, if left out",
+        None, description="how many times each planted record stands in the training of its twin; 1, if left out"
     )
     truth: Name | None = Field(
         None, description="column that says what is true; truth, label, target or y, if left out"
@@ -56,8 +55,7 @@ class ModelQuestion(LimitsQuestion):
         None, description="what they are: logits are scores before the softmax; read off them, if left out"
     )
     features: Annotated[list[Name], Field(max_length=2048)] = Field(
-        [],
-        description="columns that the model read: a fail is then fail, or drift, if the sides differ in them anyway",
+        [], description="columns that the model read: a fail is then fail, or drift, if the sides differ in them anyway"
     )
     queries: list[ModelQueryName] | None = Field(
         None, min_length=1, max_length=9, description="the queries to ask; all that apply, if left out"

@@ -36,8 +36,7 @@ class ReleaseStepAnswer(StepAnswer):
 
     size: int
     limits: Annotated[
-        list[RiskiestLimitAnswer] | None,
-        about("what is limited beside the advantage; null if nothing else is"),
+        list[RiskiestLimitAnswer] | None, about("what is limited beside the advantage; null if nothing else is")
     ]
     copies: Annotated[int, about("training rows among these released rows, column for column")]
     near_copies: Annotated[int, about("training rows that have a near copy among these released rows")]

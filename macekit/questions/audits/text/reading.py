@@ -104,8 +104,7 @@ class Reader:
         for name in (MEAN, STD):
             if name in lists and len(lists[name]) != len(lists[LOGPROBS]):
                 raise self._wrong(
-                    each,
-                    f"{name}: has {len(lists[name])} numbers, {LOGPROBS} {len(lists[LOGPROBS])}; need one a token",
+                    each, f"{name}: has {len(lists[name])} numbers, {LOGPROBS} {len(lists[LOGPROBS])}; need one a token"
                 )
         for name in self.copied:
             batch.copied.setdefault(name, []).append(self._plain(each, name))
@@ -192,11 +191,7 @@ class Reader:
         where = each.entry.where
         local = why.replace("a field that was named", printable(name), 1) if name else why
         return Problem(
-            "bad-records",
-            f"{where}: {why}",
-            field=each.entry.field,
-            index=each.entry.row,
-            local=f"{where}: {local}",
+            "bad-records", f"{where}: {why}", field=each.entry.field, index=each.entry.row, local=f"{where}: {local}"
         )
 
     def scores(self, batch: Batch, share: float) -> dict[str, Floats]:

@@ -19,8 +19,7 @@ class UnlearningQuestion(Question):
     model_config = ConfigDict(json_schema_extra={"required": ["forgotten", "unseen"]})
 
     forgotten: TableRequired = Field(
-        None,
-        description="a row for each record that the model was to forget, with its score: a list a column",
+        None, description="a row for each record that the model was to forget, with its score: a list a column"
     )
     unseen: TableRequired = Field(
         None, description="the same columns of records of the same kind that the model has never seen"
@@ -29,8 +28,7 @@ class UnlearningQuestion(Question):
         None, description="the same of records that it was trained on and kept, for the share that remains"
     )
     score: Name | None = Field(
-        None,
-        description="column of the score; the only one, or one of a usual name (score, loss), if left out",
+        None, description="column of the score; the only one, or one of a usual name (score, loss), if left out"
     )
     retrained: Name | None = Field(
         None,
@@ -38,12 +36,10 @@ class UnlearningQuestion(Question):
         "forgotten records; retrained, if left out and there. The limit is then on the excess over that model",
     )
     id: Name | None = Field(
-        None,
-        description="column that says which record a row is: where one stands in two tables nothing passes",
+        None, description="column that says which record a row is: where one stands in two tables nothing passes"
     )
     max_advantage: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None,
-        description="largest acceptable advantage of telling forgotten from never-seen records, or excess",
+        None, description="largest acceptable advantage of telling forgotten from never-seen records, or excess"
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     confidence: ConfidenceOfOne = 0.95

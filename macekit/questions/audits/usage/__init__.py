@@ -72,12 +72,10 @@ class UsageAnswer(TypedDict):
     covers: Annotated[list[str], statements.COVERS]
     max_share: float | None
     share: Annotated[
-        statements.IntervalAnswer,
-        about("if members score alike wherever they stand; there is no point estimate"),
+        statements.IntervalAnswer, about("if members score alike wherever they stand; there is no point estimate")
     ]
     is_mixture: Annotated[
-        bool,
-        about("whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"),
+        bool, about("whether the candidates' scores can be a mixture of the known ones; if not, share says nothing")
     ]
     lower_whatever: Annotated[float, about("the share is at least this, however members score")]
     none_used: Annotated[float, about("p-value of: none of them was used")]

@@ -23,8 +23,7 @@ class ProcedureQuestion(records.PriorQuestion):
     )
 
     model: records.LabelsOfRows | None = Field(
-        None,
-        description="which model scored each record, members first; each has members and nonmembers of its own",
+        None, description="which model scored each record, members first; each has members and nonmembers of its own"
     )
     max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None, description="largest acceptable advantage, on average over trainings; gives a verdict"
@@ -73,16 +72,14 @@ class ProcedureAnswer(TypedDict):
     advantage: Annotated[statements.IntervalAnswer, about("the mean advantage over trainings")]
     next_model: Annotated[statements.IntervalAnswer, about("between these ends lies the advantage of one new model")]
     any_variation: Annotated[
-        statements.IntervalAnswer,
-        about("the mean likewise, proven however trainings vary; wide with few models"),
+        statements.IntervalAnswer, about("the mean likewise, proven however trainings vary; wide with few models")
     ]
     spread: Annotated[
         statements.IntervalAnswer,
         about("standard deviation of the advantage between trainings, beyond what the choice of records makes"),
     ]
     records_cannot: Annotated[
-        statements.IntervalAnswer,
-        about("share of the variance that more records of the same models cannot remove"),
+        statements.IntervalAnswer, about("share of the variance that more records of the same models cannot remove")
     ]
     baseline: Annotated[float, about("advantage of always guessing the likelier side")]
     verdict: ProcedureVerdictAnswer | None

@@ -36,8 +36,7 @@ class SeriesQuestion(ReleasesQuestion):
     )
     nonmembers: records.Side | None = Field(None, description="the score of each nonmember record at each step")
     groups: records.Labels | records.LabelsOfSides | None = Field(
-        None,
-        description="the step of each of these scores, members first: numbers or names, by which they are ordered",
+        None, description="the step of each of these scores, members first: numbers or names, by which they are ordered"
     )
     counts: records.CountsGiven | None = Field(
         None, description="in place of them, counts whose groups (by_group) are the steps"

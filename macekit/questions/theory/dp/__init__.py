@@ -65,16 +65,14 @@ class PromiseGiven(Question):
 
     epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon of (epsilon, delta)")
     delta: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None,
-        description="delta that goes with epsilon, 0 if none; with any other, the delta to state an epsilon at",
+        None, description="delta that goes with epsilon, 0 if none; with any other, the delta to state an epsilon at"
     )
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
     rdp: Annotated[list[RenyiPoint], Field(min_length=1, max_length=1000)] | None = Field(
         None, description="[order, epsilon] of Renyi differential privacy; needs delta"
     )
     noise_multiplier: Annotated[float, Field(ge=0.01, le=1e6)] | None = Field(
-        None,
-        description="standard deviation of the Gaussian noise of a step, over the norm one record is clipped to",
+        None, description="standard deviation of the Gaussian noise of a step, over the norm one record is clipped to"
     )
     steps: int | None = Field(None, ge=1, le=10_000_000, description="noisy steps; with noise_multiplier")
     sampling_rate: Annotated[float, Field(gt=0, le=1)] | None = Field(

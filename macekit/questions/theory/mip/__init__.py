@@ -46,8 +46,7 @@ class MipQuestion(Question):
         description="gaussian: independent in every coordinate; laplace: its density falls as exp(-norm/scale)",
     )
     norm: Literal["moment", "euclid", "max", "one"] = Field(
-        "moment",
-        description="laplace: the norm; moment is the paper's, which weighs every coordinate by its spread",
+        "moment", description="laplace: the norm; moment is the paper's, which weighs every coordinate by its spread"
     )
     moment: float = Field(2.0, ge=1, le=100, description="order M of the moment that stands for the spread")
     spread: (
@@ -84,8 +83,7 @@ class NoiseAnswer(TypedDict):
     spread: Annotated[list[float], about("of each coordinate: the unit of its noise")]
     deviation: Annotated[list[float] | None, about("root mean square of the noise in each coordinate")]
     grid: Annotated[
-        list[float] | None,
-        about("round each noisy coordinate to a multiple of this; 0 where it has no noise"),
+        list[float] | None, about("round each noisy coordinate to a multiple of this; 0 where it has no noise")
     ]
 
 

@@ -38,8 +38,7 @@ class MisQuestion(Question):
         Field(None, description="numbers of cells to merge the categories into, to see what is gained")
     )
     universe: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
-        None,
-        description="values, tallies: number of possible categories, seen or not; without it C_K has no upper end",
+        None, description="values, tallies: number of possible categories, seen or not; without it C_K has no upper end"
     )
     confidence: Confidence = Field(0.95, description="values, tallies: of every interval")
 
@@ -138,8 +137,7 @@ class NeededAnswer(TypedDict):
     delta: float
     exact: Annotated[int | None, about("Theorem 14, the least that suffices: an estimate where P was estimated")]
     certified: Annotated[
-        int | None,
-        about("no algorithm exceeds delta from here on, with that confidence; null if no size is certified"),
+        int | None, about("no algorithm exceeds delta from here on, with that confidence; null if no size is certified")
     ]
     simple: Annotated[int | None, about("(C_K / (2 delta))^2, from the upper end of C_K")]
 

@@ -84,9 +84,7 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
     """How far two laws of an output are apart, and the attack that shows it."""
     q = parse_question(room.MisDivergenceQuestion, body)
     result = mis.assess_divergence(
-        cast("ArrayLike", body.arrays["outputs"]),
-        nonmember_share=q.nonmember_share,
-        member_weight=q.member_weight,
+        cast("ArrayLike", body.arrays["outputs"]), nonmember_share=q.nonmember_share, member_weight=q.member_weight
     )
     return reply(
         call,
@@ -105,11 +103,7 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
     """What the mean of Gaussian records gives away, over their number."""
     q = parse_question(room.MisMeanQuestion, body)
     result = mis.assess_mean(
-        q.dimension,
-        sizes=q.sizes,
-        nonmember_share=q.nonmember_share,
-        member_weight=q.member_weight,
-        delta=q.delta,
+        q.dimension, sizes=q.sizes, nonmember_share=q.nonmember_share, member_weight=q.member_weight, delta=q.delta
     )
     return reply(
         call,

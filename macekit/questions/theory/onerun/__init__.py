@@ -31,10 +31,7 @@ class OnerunQuestion(PromiseGiven, records.SampleQuestion):
     """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            **records.SIDES_OR_COUNTS,
-            "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS],
-        }
+        json_schema_extra={**records.SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS]}
     )
 
     draw: Draw = Field(
@@ -49,8 +46,7 @@ class OnerunQuestion(PromiseGiven, records.SampleQuestion):
     gaussian: bool = Field(False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too")
     direction: records.Direction = "either"
     confidence: records.Confidence = Field(
-        0.95,
-        description="all that is stated together has the error of one end of an interval of this confidence",
+        0.95, description="all that is stated together has the error of one end of an interval of this confidence"
     )
 
 

@@ -28,8 +28,7 @@ class PmpExponentialQuestion(Question):
         "sum", description="rows of records: whether the loss of a training set is their sum or their mean"
     )
     sensitivity: float = Field(
-        gt=0,
-        description="most that the loss of a training set changes when one record is exchanged, over all data",
+        gt=0, description="most that the loss of a training set changes when one record is exchanged, over all data"
     )
     epsilon: Epsilon | None = Field(None, description="the mechanism is epsilon-DP")
     practical_epsilon: Epsilon | None = Field(

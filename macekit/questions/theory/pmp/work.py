@@ -21,12 +21,7 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
     """The exponential mechanism: exactly where training sets can be gone through, with an interval where not."""
     q = parse_question(room.PmpExponentialQuestion, body)
     result = pmp.assess_exponential(
-        _mechanism(q, body),
-        q.epsilon,
-        q.practical_epsilon,
-        draws=q.draws,
-        confidence=q.confidence,
-        seed=q.seed,
+        _mechanism(q, body), q.epsilon, q.practical_epsilon, draws=q.draws, confidence=q.confidence, seed=q.seed
     )
     if result.interval is None:
         require_left_out(q, ("confidence",), "the answer is exact, so there is no interval")

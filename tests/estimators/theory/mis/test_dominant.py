@@ -69,8 +69,7 @@ def require_few_misses(term: Term, n: int, universe: int | None, alpha: float) -
 
 @pytest.mark.slow
 @each_case(
-    "end, universe, confidence",
-    [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)],
+    "end, universe, confidence", [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)]
 )
 @each_case("name", ["c_k", "delta at 100"])
 def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(name, end, universe, confidence) -> None:

@@ -262,10 +262,7 @@ NAMED = {"distribution", "risk", "groups", "ranking", "differences"}
 
 
 @pytest.mark.slow
-@each_case(
-    "kind, start",
-    [("pictures", 17), ("pictures", 33), ("rare", 1), ("rare", 33), ("words", 17), ("words", 49)],
-)
+@each_case("kind, start", [("pictures", 17), ("pictures", 33), ("rare", 1), ("rare", 33), ("words", 17), ("words", 49)])
 def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) -> None:
     names = [(WIDE[kind] * k)[:k] for k in range(start, start + 16)]
     labelled = {"members": names * 2, "nonmembers": names[::-1] + names[:8] * 2, "groups": names * 4}

@@ -37,10 +37,7 @@ REPORTS: dict[str, dict[str, Any]] = {
 }
 WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: ("report", question) for name, question in REPORTS.items()},
-    "prior of nine tenths, risk": (
-        "individual-risk",
-        {**SIDES, "prior": 0.9, "groups": list(range(80)) * 10},
-    ),
+    "prior of nine tenths, risk": ("individual-risk", {**SIDES, "prior": 0.9, "groups": list(range(80)) * 10}),
     "vectors, risk": ("individual-risk", sides([[x, -x] for x in MEMBERS], [[x, x] for x in NONMEMBERS])),
     "many queries": ("compare", queries(60)),
     "queries at a prior of a tenth": ("compare", queries(4, prior=0.1)),
