@@ -43,6 +43,18 @@ def memorised(sizes: list[int], share: float, likeness: float) -> Draw:
     return draw
 
 
+def yes_or_no(large: list[int], both: bool) -> Draw:
+    """120 people of each side, or of both; a few have so many rows; of four in five all rows are told right."""
+    rows = np.array([*large, *[1] * (120 - len(large))])
+    of = np.repeat(np.arange(120), rows)
+
+    def draw(rng: Rng) -> tuple[Floats, Floats, list[Integers]]:
+        members, nonmembers = (np.repeat((rng.random(120) < rate).astype(float), rows) for rate in (0.8, 0.2))
+        return members, nonmembers, [np.concatenate([of, of if both else of + 120])]
+
+    return draw
+
+
 def procedure(models: int, rows: int, leak: float, varies: float) -> World:
     """Models of one training procedure, each with its own records, of which some leak more than others.
 
@@ -95,6 +107,9 @@ def worlds() -> list[World]:
         listed.append(World(name, memorised([rows] * n, share, 0.49 * few), share, 5 * RUNS))
     name = "44 x 300 and 176 x 8, 20% known by all rows, others independent"
     listed.append(World(name, memorised([300] * 22 + [8] * 88, 0.2, 0.0), 0.2, 5 * RUNS))
+    for large, both in product(([2], [20] * 3, [40, 20, 10], [8] * 6), (False, True)):
+        name = f"a yes or no, {'120' if both else '240'} people, of whom some have {large} rows a side"
+        listed.append(World(name, yes_or_no(large, both), 0.6, 5 * RUNS))
     return listed
 
 
@@ -133,8 +148,8 @@ def answers(world: World, seed: int) -> tuple[Advantage, Advantage]:
     if len(labels) > 1 or np.intersect1d(*sides).size:
         keep = one_row(labels, len(members), rng)
     cluster = dict(zip(("record", "model"), labels, strict=False)) if len(labels) > 1 else labels[0]
-    alone = advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]), seed=seed)
-    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed), alone
+    alone = advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]))  # at the seed that everybody has
+    return advantage(Scores.of(members, nonmembers), cluster=cluster), alone
 
 
 def one_row(labels: list[Integers], n_members: int, rng: Rng) -> list[Integers]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, procedure, shift
+from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, procedure, shift, yes_or_no
 from estimators import (
     Advantage,
     CellsTarget,
@@ -579,19 +579,12 @@ def test_the_upper_end_holds_where_people_are_exposed_as_a_whole(people_a_side, 
     assert missed <= most_misses(runs, 0.025)
 
 
-def yes_or_no(draws: np.random.Generator, persons: int, sizes: dict[int, int]) -> tuple[Scores, np.ndarray]:
-    """Persons of one side each, of whom four in five are told right by a yes or no that all of their rows have."""
-    rows = np.array([sizes.get(person, 1) for person in range(persons)])
-    members, nonmembers = (np.repeat((draws.random(persons) < rate).astype(float), rows) for rate in (0.8, 0.2))
-    each = np.repeat(np.arange(persons), rows)
-    return Scores.of(members, nonmembers), np.concatenate([each, persons + each])
-
-
 def test_the_rows_that_are_judged_at_one_seed_are_a_sample_of_all() -> None:
     values = []
     for run in range(300):
-        scores, label = yes_or_no(np.random.default_rng(run), 120, {0: 2})
-        values.append(checked_ends(scores, 0.5, None, 0, cluster=label).validation.limits.unseen[0].value)
+        members, nonmembers, (label,) = yes_or_no([2], False)(np.random.default_rng(run))
+        ends = checked_ends(Scores.of(members, nonmembers), 0.5, None, 0, cluster=label)
+        values.append(ends.validation.limits.unseen[0].value)
 
     # of 215 independent rows: 0.0155 more at this seed where its draws were of the same places in every sample
     assert abs(np.mean(values) - 0.8) < 4.0 * 0.0273 / 300**0.5
@@ -599,10 +592,9 @@ def test_the_rows_that_are_judged_at_one_seed_are_a_sample_of_all() -> None:
 
 def test_few_large_clusters_hardly_weigh_more_where_they_are_right() -> None:
     def heaviest(right: bool) -> float:
-        scores, label = yes_or_no(np.random.default_rng(1), 120, {0: 20, 1: 20, 2: 20})
-        members = scores.members.copy()
+        members, nonmembers, (label,) = yes_or_no([20] * 3, False)(np.random.default_rng(1))
         members[:60] = right
-        told = Scores.of(members, scores.nonmembers)
+        told = Scores.of(members, nonmembers)
         clusters, fine = Clusters.of(label, told, 0.5), finest(told)
         weights = clusters.weights(max(clusters.correlations(clusters.cells(fine, told), fine)))
         return float(weights[:60].sum() / weights[: len(members)].sum())
