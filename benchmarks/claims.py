@@ -31,8 +31,9 @@ from estimators.decisions.compare import SAME_ORDER
 from estimators.metric.bounds import Objective, View, optimum, views_of
 from estimators.optimum.ends import cells_for
 from estimators.paper import EqualWidth, algorithm_1, discrete_advantage
+from estimators.privacy.auc import auc
 from estimators.privacy.epsilon import epsilon_lower_bound
-from estimators.privacy.roc import auc, operating_point
+from estimators.privacy.roc import operating_point
 from estimators.risk.cells import Limits, cell_risks
 from estimators.risk.individual import risk_cells
 from estimators.sample.cells import Intervals

@@ -27,7 +27,8 @@ from estimators.density.kernel import LineDensities
 from estimators.density.space import PlaneDensities
 from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
-from estimators.privacy.roc import auc, roc
+from estimators.privacy.auc import auc
+from estimators.privacy.roc import roc
 from estimators.sample import counting
 from examples.theory.drawing import line_chart, write_svg
 

@@ -16,8 +16,8 @@ from benchmarks.worlds import Floats, Rng
 from estimators import Counts, Query, Scores, advantage, exposure, individual_risk, metric_optimum, preset
 from estimators.adversary.learned import Learner, boosting, boxes, learn_score, logistic, quadratic
 from estimators.adversary.pilot import IN_ENGINES, Pilot, PilotDraw, between_rows
+from estimators.privacy.auc import auc
 from estimators.privacy.epsilon import epsilon_lower_bound
-from estimators.privacy.roc import auc
 from estimators.sample.counting import by_rank
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.stream import CountStream

@@ -27,18 +27,10 @@ from estimators.paper import (
     discrete_advantage,
     paper_metric,
 )
+from estimators.privacy.auc import AreaUnderCurve, auc, clustered_auc
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.privacy.roc import (
-    FALSE_POSITIVE_RATES,
-    AreaUnderCurve,
-    OperatingPoint,
-    RocCurve,
-    auc,
-    clustered_auc,
-    operating_points,
-    roc,
-)
+from estimators.privacy.roc import FALSE_POSITIVE_RATES, OperatingPoint, RocCurve, operating_points, roc
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
 from estimators.sample.counting import finest

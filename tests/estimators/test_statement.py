@@ -13,8 +13,9 @@ from estimators import Scores, advantage, compare, metric_optimum, paired_differ
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.paper import discrete_advantage
+from estimators.privacy.auc import auc
 from estimators.privacy.epsilon import epsilon_lower_bound
-from estimators.privacy.roc import auc, operating_point
+from estimators.privacy.roc import operating_point
 from estimators.risk.cells import cell_risks
 from estimators.sample.counting import by_equal_mass
 from estimators.statement import at_least, at_most, baseline, exactly, figures_down, figures_up, percent

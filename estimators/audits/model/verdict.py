@@ -46,9 +46,9 @@ from estimators.decisions.riskiest import (
 from estimators.decisions.verdict import Decision, overall
 from estimators.errors import DimensionMismatch, InputError, UnknownName, require_count, require_open_unit
 from estimators.limits.two_rates import weighted_accuracy_lower
+from estimators.privacy.auc import auc
 from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure
-from estimators.privacy.roc import auc
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage

@@ -34,7 +34,7 @@ from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import DimensionMismatch, IncompatibleCells, InputError, MixedTypes, OptionError, TooFewRecords
 from estimators.limits.binomial import lower_limit
 from estimators.optimum.ends import checked_ends
-from estimators.privacy.roc import auc, clustered_auc
+from estimators.privacy.auc import auc, clustered_auc
 from estimators.sample.counting import finest
 from tests.cases import each_case
 from tests.oracles import most_misses
