@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Integers
+from estimators.audits.queries.rows import Rows, rows_repeat
 from estimators.audits.queries.synthetic import SyntheticScores
-from estimators.audits.queries.table import Encoding, Rows, rows_repeat
+from estimators.audits.queries.table import Encoding
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.verdict import Decision
 from estimators.errors import OptionError, require_count, require_open_unit

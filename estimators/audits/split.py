@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from estimators.adversary.learned import Learner, boosting, logistic
 from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
-from estimators.audits.queries.table import Rows, Sides, Table, encode_sides, rows_repeat
+from estimators.audits.queries.rows import Rows, rows_repeat
+from estimators.audits.queries.table import Sides, Table, encode_sides
 from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage

@@ -34,8 +34,9 @@ from estimators.audits.copies import (
     unasked_fail,
 )
 from estimators.audits.queries.query import choose
+from estimators.audits.queries.rows import require_two_sides
 from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
-from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
+from estimators.audits.queries.table import Encoding, Table, encode, encode_sides
 from estimators.audits.sides import labels_of_sides, one_row_each
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare

@@ -18,8 +18,10 @@ __all__ = ["Decision", "Verdict", "verdict"]
 
 MOST_RECORDS = 10**8
 """Records that somebody may still collect: more than most training sets have whose members are known."""
+
 NEAR = 1e-12
 """What a baseline may be off by for having been computed: 2 * 0.65 - 1 is a little more than 0.3."""
+
 NONE_SETTLES = "in practice no number of records will settle"
 DRIFT = "sides_differ"  # the code where a difference of the sides themselves may hide a leak
 ELSEWHERE, PUBLISHED = "released_elsewhere", "synthetic_is_members"
@@ -74,6 +76,7 @@ Because = Literal[
 ]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""
+
 UNANSWERABLE = frozenset(get_args(Because)) - {"exposed"}
 """Codes of cautions by which a question cannot be answered."""
 

@@ -22,10 +22,13 @@ OF_AREA = Guarantee("the probability that a member outscores a nonmember, ties o
 
 FEW_ERRORS = 1.0
 """With fewer misordered pairs than this, of min(n1, n0), the estimated variance is not to be trusted."""
+
 INFORMATIVE = 100.0
 """With fewer records than this whose placements differ, on either side, their variance may be far too small."""
+
 NARROW = 0.5
 """Placements of less than this share of the variance that a smooth score has at the same area lie close together."""
+
 SKEW = 2.0
 """Over the degrees of freedom, the share by which the interval is wider: 15 placements lie skew at any score."""
 

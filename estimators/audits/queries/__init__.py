@@ -8,10 +8,11 @@ from estimators.audits.queries.discriminators import CATALOGUE as DISCRIMINATORS
 from estimators.audits.queries.models import CATALOGUE as MODELS
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name
+from estimators.audits.queries.rows import Rows
 from estimators.audits.queries.shadows import CATALOGUE as SHADOWS
 from estimators.audits.queries.synthetic import CATALOGUE as SYNTHETIC
 from estimators.audits.queries.synthetic import Release, SyntheticScores, synthetic_scores
-from estimators.audits.queries.table import Encoding, Rows, Sides, encode, encode_points, encode_sides
+from estimators.audits.queries.table import Encoding, Sides, encode, encode_points, encode_sides
 from estimators.audits.queries.text import CATALOGUE as TEXT
 from estimators.audits.queries.white_box import CATALOGUE as WHITE_BOX
 

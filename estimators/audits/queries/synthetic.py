@@ -17,7 +17,8 @@ import numpy as np
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name, choose, finite
-from estimators.audits.queries.table import Encoding, Rows
+from estimators.audits.queries.rows import Rows
+from estimators.audits.queries.table import Encoding
 from estimators.errors import OptionError, require_count, require_positive
 from estimators.python.dataclass import dataclass
 

@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 
 from estimators.arrays import Floats, Integers
-from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, MixedColumn, identifier_codes, join_values
+from estimators.audits.queries.column import LEVELS, Column, MixedColumn, identifier_codes, join_values
+from estimators.audits.queries.left_out import LEFT, LEFT_OF_SIDES, listed, names_in_all, useless, useless_for_sides
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
+from estimators.audits.queries.rows import MEMBERS, NONMEMBERS, REFERENCE, SYNTHETIC, Rows, about_release, about_sides
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
-from estimators.decisions.verdict import ELSEWHERE, PUBLISHED
+from estimators.decisions.verdict import ELSEWHERE
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number
@@ -34,48 +36,8 @@ from estimators.statement import Caution
 
 Table = Mapping[str, Any]
 
-NEARLY_ALL = 0.98
-"""A column with so large a share of different values, and no continuous one, is an identifier."""
-
 FEW_LEVELS, FEW_SHARED = 16, 8
 """The same where both sides are learned from, and nothing is near or far: levels with a place, and places to share."""
-
-FEWEST_ROWS = 50  # in fewer rows nobody can tell an identifier from a column that happens not to repeat
-
-ODD, FEW_EQUAL = 4, 8
-"""So many times more equal rows than chance makes elsewhere, and at least so many, are worth a word."""
-
-MEMBERS, NONMEMBERS, SYNTHETIC, REFERENCE = "members", "nonmembers", "synthetic", "reference"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Records of one table, encoded.
-
-    Attributes:
-        points: Where each lies; near points are similar records.
-        values: For each record and column a number that is the same where the values are the same, -1 where missing.
-        records: For each record a number that is the same where whole records are the same, in any table: numbers at
-            the precision at which their column is compared (``Column.precision``).
-        identifiers: The same as ``values``, of the columns that were left out as identifiers.
-    """
-
-    points: Floats
-    values: Integers
-    records: Integers
-    identifiers: Integers
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def part(self, which: Any) -> Rows:
-        """Some of the records.
-
-        Args:
-            which: An index of rows, as NumPy takes it.
-        """
-        every = (self.points, self.values, self.records, self.identifiers)
-        return Rows(*(each[which] for each in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +105,7 @@ def encode(
     sizes = _sizes(tables)
     cautions: list[Caution] = []
     order = (SYNTHETIC, *tables)
-    names = _names(tables, order, [*categories, *leave_out, *use], leave_out, cautions)
+    names = names_in_all(tables, order, [*categories, *leave_out, *use], leave_out, cautions)
     every = _slices(sizes)
     rows, columns, compared, identifiers = _encoded(
         tables,
@@ -151,7 +113,7 @@ def encode(
         names,
         categories,
         cautions,
-        lambda name, column: _useless(column, every, name in use),
+        lambda name, column: useless(column, every, name in use),
         lambda column: column.points(every[2:]),
         lambda column: column.kind == "category" and column.distinct(every[2:]) > LEVELS,
         lambda column: column.compared(every[:2], every[2]),
@@ -208,7 +170,7 @@ def encode_sides(
     tables = {MEMBERS: members, NONMEMBERS: nonmembers}
     sizes = _sizes(tables)
     cautions: list[Caution] = []
-    names = _names(tables, tuple(tables), [*categories, *leave_out, *use], leave_out, cautions)
+    names = names_in_all(tables, tuple(tables), [*categories, *leave_out, *use], leave_out, cautions)
     halves = _slices(sizes)
     rows, columns, compared, _ = _encoded(
         tables,
@@ -216,7 +178,7 @@ def encode_sides(
         names,
         categories,
         cautions,
-        lambda name, column: _useless_for_sides(column, halves, name in use),
+        lambda name, column: useless_for_sides(column, halves, name in use),
         lambda column: column.points([slice(None)], FEW_LEVELS, FEW_SHARED),
         lambda column: False,  # every column is also looked at by itself, with all its levels
         lambda column: column.compared(halves, None),
@@ -303,7 +265,7 @@ def _encoded(
         columns.append(Column(name, column.kind, column.distinct([slice(None)]), precision))
         values.append(column.codes)
         rounded.append(codes_by_cut)
-    cautions += [Caution(code, words[code].format(_list(which))) for code, which in left.items()]
+    cautions += [Caution(code, words[code].format(listed(which))) for code, which in left.items()]
     if not columns:
         raise InputError(
             "no column can be used: " + "; ".join(caution.message for caution in cautions),
@@ -346,7 +308,7 @@ def _of_precision(columns: Sequence[Column]) -> list[Caution]:
             by_precision.setdefault(column.precision, []).append(column.name)
     if not by_precision:
         return []
-    which = "; ".join(f"at {precision} {_list(names)}" for precision, names in by_precision.items())
+    which = "; ".join(f"at {precision} {listed(names)}" for precision, names in by_precision.items())
     return [
         Caution(
             "fewer_digits",
@@ -390,39 +352,12 @@ def _encoding(
     rows = replace(rows, records=_most_equal(compared.values(), every[:2], every[2]))
     members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
-    odd = (*of_sides, *_about_release(members, nonmembers, synthetic, reference))
+    odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference))
     return Encoding(members, nonmembers, synthetic, reference, tuple(columns), (*odd, *cautions))
 
 
 def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
-
-
-LEFT = {
-    "empty_columns": "left out, for one of the tables has no value there: {}",
-    "constant_columns": "left out, for the released table and the reference have one value only: {}",
-    "identifiers": (
-        "left out, for nearly every row has a value of its own, as an identifier has: {}; name it in `use` if it "
-        "measures something"
-    ),
-    "spelled_numbers": (
-        "read as names, though most of its texts spell numbers: {}; write them with a decimal point and nothing around "
-        "them, or name it in `categories`"
-    ),
-    ELSEWHERE: (
-        "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; write "
-        "all tables in one unit, or leave it out"
-    ),
-    "many_levels": (
-        f"more than {LEVELS} levels: {{}}; the rarer ones share {SHARED_LEVELS} places, and two of them may count "
-        "as near; copies and rare values are still told apart"
-    ),
-}
-
-LEFT_OF_SIDES = LEFT | {
-    "empty_columns": "left out, for neither side has a value there: {}",
-    "constant_columns": "left out, for both sides have one and the same value only: {}",
-}
 
 
 def _sizes(tables: Mapping[str, Table]) -> list[int]:
@@ -445,73 +380,6 @@ def _size(table: str, columns: Any) -> int:
     return size
 
 
-def _names(
-    tables: Mapping[str, Table],
-    order: Sequence[str],
-    options: Sequence[str],
-    leave_out: Sequence[str],
-    cautions: list[Caution],
-) -> list[str]:
-    """Columns that every table has, in the order of the first of ``order``."""
-    every = list(dict.fromkeys(name for table in order for name in tables[table]))
-    for name in options:
-        if name not in every:
-            message = f"column {name!r} is in no table; the columns are {_list(every)}"
-            raise InputError(message, field="columns")
-    shared = [name for name in every if all(name in table for table in tables.values())]
-    absent = [name for name in every if name not in shared and name not in leave_out]
-    if not shared:
-        joined = [table for table, columns in tables.items() if len(columns) == 1 < max(map(len, tables.values()))]
-        raise InputError(
-            "the tables have no column in common; need the same names in all: "
-            + "; ".join(f"{table} has {_list(list(columns))}" for table, columns in tables.items())
-            + (
-                f"; {joined[0]} has one column: are its values separated by commas, semicolons or tabs?"
-                if joined
-                else ""
-            ),
-            field=order[-1] if len(tables) < 3 else SYNTHETIC,
-        )
-    if absent:
-        words = f"left out, for not every table has them: {_list(absent)}; rename or add them"
-        cautions.append(Caution("columns_differ", words))
-    return [name for name in shared if name not in leave_out]
-
-
-def _list(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(str(name))[:60] for name in names[:most]) + more
-
-
-def _useless(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str | None:
-    """Why a column is left out; None if it is used."""
-    if any(column.missing[side].all() for side in sides):
-        return "empty_columns"
-    if len({code for side in sides[2:] for code in np.unique(column.codes[side]).tolist()}) == 1:
-        return "constant_columns"
-    return _identifies(column, sides, keep)
-
-
-def _useless_for_sides(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str | None:
-    """The same where there is no released table: a value that only one side lacks is a difference."""
-    if column.missing.all():
-        return "empty_columns"
-    if column.constant:
-        return "constant_columns"
-    return _identifies(column, sides, keep)
-
-
-def _identifies(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str | None:
-    """Whether nearly every row of either side has a value of its own, which measures nothing."""
-    if column.continuous or keep:
-        return None
-    for side in sides[:2]:
-        codes = column.codes[side]
-        if len(codes) < FEWEST_ROWS or len(np.unique(codes[codes >= 0])) < NEARLY_ALL * len(codes):
-            return None
-    return "identifiers"
-
-
 def _records(codes: Integers) -> Integers:
     """A number for each row that is the same where all columns are."""
     records = np.zeros(len(codes), dtype=np.int64)
@@ -530,93 +398,3 @@ def _most_equal(ways: Iterable[Integers], sides: Sequence[slice], released: slic
     if len(every) == 1:
         return every[0]
     return max(every, key=lambda records: sum(np.isin(records[side], records[released]).sum() for side in sides))
-
-
-def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
-    """Records of the sides that stand where they should not: on both, or more than once on one."""
-    cautions = []
-    within, across = _pairs(members, nonmembers)
-    if _beyond_chance(across, within):
-        shared = int(np.isin(members.records, nonmembers.records).sum())
-        message = (
-            f"{shared} rows of the members stand among the nonmembers, too: nothing tells these apart, and they "
-            "hide a leak; if they are the same records, leave them out of both sides"
-        )
-        cautions.append(Caution("shared_rows", message))
-    if _beyond_chance(within, across):
-        repeated = [len(side) - len(np.unique(side.records)) for side in (members, nonmembers)]
-        counts = " and ".join(
-            f"{count} of the {name}" for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True) if count
-        )
-        message = (
-            f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "
-            "for independent records"
-        )
-        cautions.append(Caution("repeated_rows", message))
-    return cautions
-
-
-def require_two_sides(members: Rows, nonmembers: Rows) -> None:
-    """Refuse one table as both sides, far as that is from chance: nothing would be found, whatever leaks."""
-    within, across = _pairs(members, nonmembers)
-    same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
-    if same and _beyond_chance(across, within):
-        raise InputError.about(
-            NONMEMBERS,
-            "these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
-            "rows that were held out",
-        )
-
-
-def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
-    """Whether rows repeat within a side far more often than chance makes, by how often they stand on both."""
-    return _beyond_chance(*_pairs(members, nonmembers))
-
-
-def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:
-    """Pairs of equal rows within a side, and across; the former as a share of what there could be, times the latter's.
-
-    Chance makes both equal, whatever the sizes of the sides and however often a row occurs.
-    """
-    n1, n0 = len(members), len(nonmembers)
-    most = 1 + max(int(side.records.max()) for side in (members, nonmembers))
-    a, b = (np.bincount(side.records, minlength=most).astype(np.float64) for side in (members, nonmembers))
-    within = float((a * (a - 1.0) + b * (b - 1.0)).sum()) / 2.0
-    across = float((a * b).sum())
-    room = n1 * (n1 - 1.0) / 2.0 + n0 * (n0 - 1.0) / 2.0
-    return within * n1 * n0 / max(room, 1.0), across
-
-
-def _about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: Rows | None) -> list[Caution]:
-    """Records of the released table and of the reference that stand where they should not."""
-    cautions = []
-    for name, side in ((MEMBERS, members), (NONMEMBERS, nonmembers)):
-        if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
-            then = "every member is published" if name == MEMBERS else "nothing of the members is released"
-            message = f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}"
-            cautions.append(Caution(PUBLISHED if name == MEMBERS else "synthetic_is_nonmembers", message))
-    if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):
-        message = (
-            "the reference is the released table, row for row: queries that compare the two see nothing; give rows "
-            "of neither side, or none"
-        )
-        cautions.append(Caution("reference_is_synthetic", message))
-    if reference is not None:
-        inside = [int(np.isin(side.records, reference.records).sum()) for side in (members, nonmembers)]
-        ratio = len(members) / len(nonmembers)
-        for name, count, expected in (
-            (MEMBERS, inside[0], inside[1] * ratio),
-            (NONMEMBERS, inside[1], inside[0] / ratio),
-        ):
-            if _beyond_chance(count, expected):
-                message = (
-                    f"{count} of the {name} stand in the reference, too, where they are compared with themselves; "
-                    "the reference must be of neither side: leave them out of it"
-                )
-                cautions.append(Caution(f"reference_has_{name}", message))
-    return cautions
-
-
-def _beyond_chance(count: float, expected: float) -> bool:
-    """Far more equal rows than chance makes, as those elsewhere say."""
-    return count > ODD * expected + FEW_EQUAL

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from estimators import VERSION, Estimate
 from estimators.audits.queries import Query
 from estimators.audits.queries.column import Column
-from estimators.audits.queries.table import Encoding, Rows
+from estimators.audits.queries.rows import Rows
+from estimators.audits.queries.table import Encoding
 from estimators.audits.queries.values import as_texts, read_values
 from estimators.audits.split import Control, SplitCheck
 from estimators.audits.split import control as control_of

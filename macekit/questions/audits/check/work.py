@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from estimators.audits.queries import encode_sides
-from estimators.audits.queries.table import require_two_sides
+from estimators.audits.queries.rows import require_two_sides
 from estimators.audits.sides import match_sides, part
 from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS

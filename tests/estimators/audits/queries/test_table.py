@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.audits.queries.table import Encoding, Rows, encode, encode_points, encode_sides
+from estimators.audits.queries.rows import Rows
+from estimators.audits.queries.table import Encoding, encode, encode_points, encode_sides
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from tests.cases import each_case, refusals
 from tests.estimators.cautions import codes

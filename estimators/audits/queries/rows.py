@@ -1,0 +1,137 @@
+"""Records of a table, encoded, and those that stand where they should not: on both sides, or more than once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from estimators.arrays import Floats, Integers
+from estimators.decisions.verdict import PUBLISHED
+from estimators.errors import InputError
+from estimators.python.dataclass import dataclass
+from estimators.statement import Caution
+
+ODD, FEW_EQUAL = 4, 8
+"""So many times more equal rows than chance makes elsewhere, and at least so many, are worth a word."""
+MEMBERS, NONMEMBERS, SYNTHETIC, REFERENCE = "members", "nonmembers", "synthetic", "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Records of one table, encoded.
+
+    Attributes:
+        points: Where each lies; near points are similar records.
+        values: For each record and column a number that is the same where the values are the same, -1 where missing.
+        records: For each record a number that is the same where whole records are the same, in any table: numbers at
+            the precision at which their column is compared (``Column.precision``).
+        identifiers: The same as ``values``, of the columns that were left out as identifiers.
+    """
+
+    points: Floats
+    values: Integers
+    records: Integers
+    identifiers: Integers
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def part(self, which: Any) -> Rows:
+        """Some of the records.
+
+        Args:
+            which: An index of rows, as NumPy takes it.
+        """
+        every = (self.points, self.values, self.records, self.identifiers)
+        return Rows(*(each[which] for each in every))
+
+
+def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
+    """Records of the sides that stand where they should not: on both, or more than once on one."""
+    cautions = []
+    within, across = _pairs(members, nonmembers)
+    if _beyond_chance(across, within):
+        shared = int(np.isin(members.records, nonmembers.records).sum())
+        message = (
+            f"{shared} rows of the members stand among the nonmembers, too: nothing tells these apart, and they "
+            "hide a leak; if they are the same records, leave them out of both sides"
+        )
+        cautions.append(Caution("shared_rows", message))
+    if _beyond_chance(within, across):
+        repeated = [len(side) - len(np.unique(side.records)) for side in (members, nonmembers)]
+        counts = " and ".join(
+            f"{count} of the {name}" for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True) if count
+        )
+        message = (
+            f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "
+            "for independent records"
+        )
+        cautions.append(Caution("repeated_rows", message))
+    return cautions
+
+
+def require_two_sides(members: Rows, nonmembers: Rows) -> None:
+    """Refuse one table as both sides, far as that is from chance: nothing would be found, whatever leaks."""
+    within, across = _pairs(members, nonmembers)
+    same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
+    if same and _beyond_chance(across, within):
+        raise InputError.about(
+            NONMEMBERS,
+            "these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
+            "rows that were held out",
+        )
+
+
+def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
+    """Whether rows repeat within a side far more often than chance makes, by how often they stand on both."""
+    return _beyond_chance(*_pairs(members, nonmembers))
+
+
+def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:
+    """Pairs of equal rows within a side, and across; the former as a share of what there could be, times the latter's.
+
+    Chance makes both equal, whatever the sizes of the sides and however often a row occurs.
+    """
+    n1, n0 = len(members), len(nonmembers)
+    most = 1 + max(int(side.records.max()) for side in (members, nonmembers))
+    a, b = (np.bincount(side.records, minlength=most).astype(np.float64) for side in (members, nonmembers))
+    within = float((a * (a - 1.0) + b * (b - 1.0)).sum()) / 2.0
+    across = float((a * b).sum())
+    room = n1 * (n1 - 1.0) / 2.0 + n0 * (n0 - 1.0) / 2.0
+    return within * n1 * n0 / max(room, 1.0), across
+
+
+def about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: Rows | None) -> list[Caution]:
+    """Records of the released table and of the reference that stand where they should not."""
+    cautions = []
+    for name, side in ((MEMBERS, members), (NONMEMBERS, nonmembers)):
+        if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
+            then = "every member is published" if name == MEMBERS else "nothing of the members is released"
+            message = f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}"
+            cautions.append(Caution(PUBLISHED if name == MEMBERS else "synthetic_is_nonmembers", message))
+    if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):
+        message = (
+            "the reference is the released table, row for row: queries that compare the two see nothing; give rows "
+            "of neither side, or none"
+        )
+        cautions.append(Caution("reference_is_synthetic", message))
+    if reference is not None:
+        inside = [int(np.isin(side.records, reference.records).sum()) for side in (members, nonmembers)]
+        ratio = len(members) / len(nonmembers)
+        for name, count, expected in (
+            (MEMBERS, inside[0], inside[1] * ratio),
+            (NONMEMBERS, inside[1], inside[0] / ratio),
+        ):
+            if _beyond_chance(count, expected):
+                message = (
+                    f"{count} of the {name} stand in the reference, too, where they are compared with themselves; "
+                    "the reference must be of neither side: leave them out of it"
+                )
+                cautions.append(Caution(f"reference_has_{name}", message))
+    return cautions
+
+
+def _beyond_chance(count: float, expected: float) -> bool:
+    """Far more equal rows than chance makes, as those elsewhere say."""
+    return count > ODD * expected + FEW_EQUAL
