@@ -35,7 +35,7 @@ from estimators.privacy.auc import auc
 from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.privacy.roc import operating_point
 from estimators.risk.cells import Limits, cell_risks
-from estimators.risk.individual import risk_cells
+from estimators.risk.partition import risk_cells
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_lattice, finest
 from tests import oracles

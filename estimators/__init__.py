@@ -15,7 +15,8 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTa
 from estimators.attack.answer import AttackAdvantage, attack_advantage
 from estimators.attack.rules import GuessRule, QuantileRule, ThresholdRule, TopRule
 from estimators.clusters.dependent_rows import lone_rows
-from estimators.decisions.compare import compare, difference, paired_difference
+from estimators.decisions.compare import compare
+from estimators.decisions.difference import difference, paired_difference
 from estimators.decisions.plan import Plan, plan_verdict, plan_width
 from estimators.decisions.report import Assessment, AssessOptions, assess
 from estimators.decisions.verdict import Decision, Verdict, verdict

@@ -12,6 +12,7 @@ from typing import TypeVar
 from estimators.clusters.design import Labels
 from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
+from estimators.decisions.difference import DifferenceLimits, difference_of
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
 from estimators.decisions.verdict import Because, Decision, beneath_baseline, decision, overall
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
@@ -157,11 +158,11 @@ def compare_releases(
     for name, each in ends.items():
         riskiest[name], answers[name] = _answer(each, 1.0 - (1.0 - confidence) / len(ends))
     others = [name for name in releases if name != against]
-    limits = compare.DifferenceLimits(_flat(every), _flat(ends), paired, seed)
+    limits = DifferenceLimits(_flat(every), _flat(ends), paired, seed)
     apart = []
     for name in others:
         least, most, assumes = _limits(limits, every, name, against, alpha / len(others))
-        apart.append(compare.difference_of(answers[name], answers[against], least, most, confidence, assumes))
+        apart.append(difference_of(answers[name], answers[against], least, most, confidence, assumes))
     above = max(riskiest_upper(each, alpha) for each in ends.values())
     comparison = compare.side_by_side(answers, above, confidence, tuple(apart), "release", "releases")
     if max_advantage is None:
@@ -200,11 +201,7 @@ def _answer(ends: Mapping[str, Ends], confidence: float) -> tuple[str, Advantage
 
 
 def _limits(
-    limits: compare.DifferenceLimits[tuple[str, str]],
-    queries: Mapping[str, Queries],
-    first: str,
-    second: str,
-    alpha: float,
+    limits: DifferenceLimits[tuple[str, str]], queries: Mapping[str, Queries], first: str, second: str, alpha: float
 ) -> tuple[float, float, str]:
     """Both ends of how much more the first gives away, and what they assume.
 

@@ -11,7 +11,7 @@ from estimators.decisions.verdict import MOST_RECORDS, Decision, decision
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.ends import Ends, checked_ends, ends_of
 from estimators.python.dataclass import dataclass
-from estimators.python.renamed import renamed
+from estimators.python.renamed import now_in, renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
@@ -324,3 +324,6 @@ def draw_counts(shift: float, members: int, nonmembers: int, cells: Intervals, r
     r = np.diff(ndtr(cells.cuts - shift), prepend=0.0, append=1.0)
     q = np.diff(ndtr(cells.cuts), prepend=0.0, append=1.0)
     return Counts(rng.multinomial(members, r), rng.multinomial(nonmembers, q), cells)
+
+
+__getattr__ = now_in("estimators.decisions.verdict", "Decision", "Verdict", "verdict")

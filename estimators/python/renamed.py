@@ -111,6 +111,17 @@ def notice(former: str, current: str) -> str:
     return f"{former} is called {current} now; its former name will be dropped in a later version"
 
 
+def now_in(module: str, *names: str) -> Callable[[str], Any]:
+    """``__getattr__`` of a module: names that stood in it in earlier versions are found where they stand now."""
+
+    def look_up(name: str) -> Any:
+        if name in names:
+            return getattr(import_module(module), name)
+        raise AttributeError(f"{name!r} is in no module of this name, nor in {module}")
+
+    return look_up
+
+
 def find_former_modules() -> None:
     """Let ``estimators.gate`` and the like be imported by the names of ``FORMER_MODULES``: the very same modules."""
     sys.modules[ROOT].__class__ = _Root

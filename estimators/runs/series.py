@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.decisions.compare import asked_once, sound_upper
+from estimators.decisions.compare import asked_once
 from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
+from estimators.decisions.difference import sound_upper
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
 from estimators.decisions.verdict import NEAR, Because, Decision, beneath_baseline, decide, records_needed
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from estimators import Advantage, Interval, Scores, advantage
-from estimators.decisions.compare import Difference
+from estimators.decisions.difference import Difference
 from estimators.errors import InputError
 from estimators.paper import EqualWidth, Kernel, PaperAdvantage, algorithm_1
 from estimators.statement import at_least, at_most

@@ -12,7 +12,7 @@ import numpy as np
 from estimators import AttackAdvantage, Scores, ThresholdRule, TopRule, attack_advantage, paired_difference
 from estimators.attack.rules import judge_records
 from estimators.audits.queries import encode_points, synthetic_scores
-from estimators.decisions.compare import differences
+from estimators.decisions.difference import differences
 from estimators.paper import EqualWidth, Kernel, record_risk
 from examples.mace.claims import BINS, Claim, Figure, Row, intervals, intervals_of, join, markdown, spread, together
 from examples.mace.run import run

@@ -11,7 +11,7 @@ import numpy as np
 
 from estimators import LearnedTarget, Scores
 from estimators.audits.queries.discriminators import discriminator_maximum, discriminator_vector, hybrid
-from estimators.decisions.compare import differences
+from estimators.decisions.difference import differences
 from examples.mace.claims import Claim, Figure, Row, join, markdown, together
 from examples.mace.network import Floats
 from examples.mace.run import run

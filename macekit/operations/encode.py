@@ -27,7 +27,8 @@ from estimators import (
 from estimators.adversary.learned import LearnedScore
 from estimators.arrays import is_masked
 from estimators.clusters.ends import ClusterSummary
-from estimators.decisions.compare import Comparison, Difference
+from estimators.decisions.compare import Comparison
+from estimators.decisions.difference import Difference
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.verdict import Because, Decision, overall
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from estimators.decisions.compare import compare, difference, differences, paired_difference, same_order
+from estimators.decisions.compare import compare, same_order
+from estimators.decisions.difference import difference, differences, paired_difference
 from estimators.errors import OptionError
 from estimators.optimum.ends import Ends
 from estimators.sample.counting import by_rank

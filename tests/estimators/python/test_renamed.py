@@ -36,6 +36,7 @@ def test_a_function_is_not_hidden_by_a_module_that_was_called_like_it() -> None:
 import json, estimators
 from estimators.release_size import ReleaseSize
 from estimators.compare import differences
+from estimators.plan import Verdict
 from estimators.advantage import ends_of
 print(json.dumps([callable(each) for each in (estimators.release_size, estimators.compare, estimators.advantage)]))
 """

@@ -14,7 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 from estimators import errors
 from estimators.risk.cells import Conditional, Limits, MoverFieller, Reach, cell_risks, risk_at_share
 from estimators.risk.flags import OverCells, OverRecords, benjamini_hochberg, binomial_tail, flag_members, sample_share
-from estimators.risk.individual import individual_risk, risk_cells
+from estimators.risk.individual import individual_risk
+from estimators.risk.partition import risk_cells
 from estimators.sample.cells import Categories, Grid, Halves, Intervals
 from estimators.sample.counting import by_boxes, by_grid
 from estimators.sample.counts import Counts

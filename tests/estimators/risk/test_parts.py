@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from estimators import Scores, individual_risk
 from estimators.risk.flags import Parts, divided, flag_members
-from estimators.risk.individual import risk_cells
+from estimators.risk.partition import risk_cells
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
