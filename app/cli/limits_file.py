@@ -95,22 +95,22 @@ def values_of_each(
     texts = {name: _typed(each.flag[2:], getattr(arguments, each.key)) for name, each in filled_in.items()}
     several = isinstance(inputs, Apart)
     is_typed = getattr(arguments, "option:confidence", None) is not None and "confidence" not in filled_in
-    taken, notes, every = set[str](), list[str](), []
+    names_in_use, notes, every = set[str](), list[str](), []
     for each in [of_file for _, of_file in inputs.files] if isinstance(inputs, Apart) else [inputs]:
         source, own = each[0] if isinstance(each, list) and len(each) == 1 else None, list[str]()
         if isinstance(source, Source) and source.media_type == JSON and (texts or several):
-            said = _said_by(source, question)
-            own = [name for name in texts if name.partition(".")[0] in said or not said.isdisjoint(WHOLE)]
-            if several and "confidence" in said and not is_typed:
+            in_request = _said_by(source, question)
+            own = [name for name in texts if name.partition(".")[0] in in_request or not in_request.isdisjoint(WHOLE)]
+            if several and "confidence" in in_request and not is_typed:
                 message = "has a confidence of its own; of several files, type the one of all together: --confidence"
                 raise Misuse(f"{source.name}: {message}")
             if own:
                 notes.append(f"{source.name} itself says, so not filled in: {' '.join(texts[name] for name in own)}")
-        taken |= texts.keys() - own
-        asked = {**vars(arguments), **{filled_in[name].key: None for name in own}}
-        every.append(values_of(options, argparse.Namespace(**asked)))
-    if from_file and taken:
-        notes.insert(0, f"from {from_file}: {' '.join(text for name, text in texts.items() if name in taken)}")
+        names_in_use |= texts.keys() - own
+        options_of_input = {**vars(arguments), **{filled_in[name].key: None for name in own}}
+        every.append(values_of(options, argparse.Namespace(**options_of_input)))
+    if from_file and names_in_use:
+        notes.insert(0, f"from {from_file}: {' '.join(text for name, text in texts.items() if name in names_in_use)}")
     for line in () if arguments.quiet else notes:
         print(f"note: {line}", file=sys.stderr)
     return every
@@ -130,10 +130,10 @@ def _said_by(source: Source, operation: str) -> frozenset[str]:
     with source.body() as body:
         data = bytes(expanded(Call(operation, JSON, source.encoding), body)).removeprefix(codecs.BOM_UTF8)
     try:
-        said = msgspec.structs.asdict(msgspec.json.decode(data, type=form))
+        fields = msgspec.structs.asdict(msgspec.json.decode(data, type=form))
     except (msgspec.DecodeError, RecursionError):  # the reader of requests says what is wrong
         return frozenset()
-    return frozenset(name for name, value in said.items() if value is not None)
+    return frozenset(name for name, value in fields.items() if value is not None)
 
 
 def lines(file: LimitsFile) -> Iterator[str]:

@@ -336,7 +336,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._taken = False
+        self._holds_place = False
         self._computing = 0
         self._ended = 0.0
         self._seconds = 0.01
@@ -356,7 +356,7 @@ class Turns:
     @property
     def busy(self) -> bool:
         """Whether the next request has to wait."""
-        return self._taken or self._connections_wait()
+        return self._holds_place or self._connections_wait()
 
     @asynccontextmanager
     async def turn(self, client: str = "") -> AsyncIterator[bool]:
@@ -367,7 +367,7 @@ class Turns:
                 yield False
                 return
         else:
-            self._taken, self._computing = True, 1
+            self._holds_place, self._computing = True, 1
         began = loop.time()
         try:
             yield True
@@ -392,8 +392,8 @@ class Turns:
                 displaced.set_exception(self.full())
         turn: asyncio.Future[bool] = loop.create_future()
         self._waiting.add(client, turn)
-        if not self._taken:
-            self._taken, self._ended = True, loop.time()
+        if not self._holds_place:
+            self._holds_place, self._ended = True, loop.time()
             loop.call_soon(self._next, loop)
         try:
             return await turn
@@ -421,7 +421,7 @@ class Turns:
         number = int((loop.time() - self._ended) / max(self._seconds, 1e-4))
         while self._computing < min(max(number, 1), MOST_IN_TURN) and self._give(own=True):
             self._computing += 1
-        self._taken = self._computing > 0
+        self._holds_place = self._computing > 0
 
     def _give(self, *, own: bool) -> bool:
         """Tell the first that waits to go on, here or by a worker; false if none waits."""

@@ -239,7 +239,7 @@ def learn_score(
     """
     rng = np.random.default_rng(seed)
     orders = _orders(scores, rng)
-    return _learn(scores, prior, int(rng.integers(2**31)), learners, *_taught(orders))
+    return _learn(scores, prior, int(rng.integers(2**31)), learners, *_learning_part(orders))
 
 
 def learn_halves(
@@ -257,9 +257,9 @@ def learn_halves(
         two ``LearnedScore``; their ``rows`` together are all records, each once.
     """
     rng = np.random.default_rng(seed)
-    taught, rest = _taught(_orders(scores, rng))
-    first = _learn(scores, prior, int(rng.integers(2**31)), learners, taught, rest)
-    return first, _learn(scores, prior, int(rng.integers(2**31)), learners, rest, taught)
+    learning, rest = _learning_part(_orders(scores, rng))
+    first = _learn(scores, prior, int(rng.integers(2**31)), learners, learning, rest)
+    return first, _learn(scores, prior, int(rng.integers(2**31)), learners, rest, learning)
 
 
 Order = list[Integers]  # places of records among the members, and among the nonmembers
@@ -274,7 +274,7 @@ def taught_of(records: int) -> int:
     return min(int(TRAINING_SHARE * records), MOST_TAUGHT)
 
 
-def _taught(orders: Order) -> tuple[Order, Order]:
+def _learning_part(orders: Order) -> tuple[Order, Order]:
     """The records to learn from, and the rest."""
     ends = [taught_of(len(order)) for order in orders]
     parts = [(order[:end], order[end:]) for order, end in zip(orders, ends, strict=True)]
@@ -282,11 +282,11 @@ def _taught(orders: Order) -> tuple[Order, Order]:
 
 
 def _learn(
-    scores: Scores, prior: float, state: int, learners: Sequence[Learner], taught: Order, rest: Order
+    scores: Scores, prior: float, state: int, learners: Sequence[Learner], learning: Order, rest: Order
 ) -> LearnedScore:
     """The score learned from ``taught``, on the rest."""
     sides = _rows(scores)
-    training = [side[order] for side, order in zip(sides, taught, strict=True)]
+    training = [side[order] for side, order in zip(sides, learning, strict=True)]
     rule = teach(training[0], training[1], prior, state, learners)
     stated = [rule.score_at(side, order) for side, order in zip(sides, rest, strict=True)]
     return LearnedScore(

@@ -60,8 +60,8 @@ def as_counted(fine: Counts | None) -> tuple[str, ...]:
     cells = _cells_counted(fine)
     if fine is None or cells is None:
         return ()
-    counted = _as_counted("score as it was", cells, cells, fine.fullest)
-    return (counted, NOT_SHOWN) if fine.signs is None and fine.cells.kind == "grid" else (counted,)
+    note = _as_counted("score as it was", cells, cells, fine.fullest)
+    return (note, NOT_SHOWN) if fine.signs is None and fine.cells.kind == "grid" else (note,)
 
 
 def _as_counted(what: str, cells: int, most: int, fullest: float) -> str:
@@ -110,9 +110,9 @@ class Reach:
         own = coverage_of(result, changes)
         if result.upper >= 1.0:
             return cls(changes, own=own)
-        counted = _cells_counted(result.fine)
-        cells = None if counted is None else (counted, counted)
-        fullest = 0.0 if counted is None or result.fine is None else result.fine.fullest
+        numbers = _cells_counted(result.fine)
+        cells = None if numbers is None else (numbers, numbers)
+        fullest = 0.0 if numbers is None or result.fine is None else result.fine.fullest
         others = as_counted(result.fine)[1:]
         if result.reads_every_cell:
             return cls(changes, None, (result.resolution, result.resolution), cells, fullest, own, others)

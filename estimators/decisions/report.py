@@ -206,12 +206,12 @@ def assess(
         if isinstance(clustered.validation, ClusteredEnds) and isinstance(data, Scores):
             data = lone_of(clustered.validation.clusters, data, clustered.source.seed or 0)
     vector = isinstance(data, Scores) and data.dimension > 1
-    counted = data if isinstance(data, Counts) else None if vector else finest(data)
-    whole = data if counted is None or isinstance(options.target, LearnedTarget) else counted
+    counts = data if isinstance(data, Counts) else None if vector else finest(data)
+    whole = data if counts is None or isinstance(options.target, LearnedTarget) else counts
     confidence = require_open_unit("confidence", options.confidence)
     ends = clustered or checked_ends(whole, options.prior, options.target, options.seed)
-    fine = ends.fine if counted is None else counted
-    learned = ends.learned if counted is None else None
+    fine = ends.fine if counts is None else counts
+    learned = ends.learned if counts is None else None
     ordered = fine if fine.cells.ordered else None
     area = None
     if ordered is not None and cluster is not None and isinstance(submitted, Scores):
@@ -220,7 +220,7 @@ def assess(
         area = auc(ordered, options.confidence)
     points = () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     result = coherent(ends.at(confidence), area, points)
-    paper, missing = _paper(data, counted, options)
+    paper, missing = _paper(data, counts, options)
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric, published = None, None
     if definition is not None:

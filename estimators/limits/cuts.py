@@ -296,8 +296,8 @@ def _own_lower(table: GuessTable, alpha: float) -> float:
     """Lower limit of the advantage of every cut at once, of either side of the score."""
     t = table
     level = alpha / 4.0  # two sides of the score, two bounds
-    seen = 2.0 * (t.prior * t.tpr + (1.0 - t.prior) * (1.0 - t.fpr)) - 1.0
-    middle = seen - 2.0 * _distance(t, level)
+    in_sample = 2.0 * (t.prior * t.tpr + (1.0 - t.prior) * (1.0 - t.fpr)) - 1.0
+    middle = in_sample - 2.0 * _distance(t, level)
     first, weight_1 = _misses(t.n_members - t.hits)
     second, weight_0 = _misses(t.alarms)
     end = -1.0

@@ -324,7 +324,7 @@ def _farthest(
     tails, unknown, ones = (_tails(np.array([x, y]), np.array([n, m])), np.full(x.shape, np.nan), np.ones(x.shape))
     left = np.array([np.full(x.shape, design.low), unknown, unknown])  # a place, the sum and its slope there
     right = np.array([np.full(x.shape, design.high), unknown, unknown])
-    bound, seen, top = s + t, s * x / n + t * y / m, np.array([np.full(x.shape, -np.inf), ones, ones])
+    bound, in_sample, top = s + t, s * x / n + t * y / m, np.array([np.full(x.shape, -np.inf), ones, ones])
     lots = np.repeat(np.arange(len(firsts)), lengths(firsts, x.size))
     open_, bounds, tops = np.arange(x.size), bound.copy(), top.copy()
     for _ in range(ROUNDS):
@@ -343,14 +343,14 @@ def _farthest(
         e = np.where(np.isfinite(meet), meet, newton)
         e = np.where((e > low) & (e < high), e, (low + high) / 2.0)
         bounds[open_], tops[:, open_] = bound, top
-        near = bound - best <= np.maximum(CLOSE * (best - seen), FINE)
+        near = bound - best <= np.maximum(CLOSE * (best - in_sample), FINE)
         if floor is not None:
             near |= bound <= np.maximum(floor, np.maximum.reduceat(tops[0], firsts))[lots[open_]]
         if near.all():
             break
         if near.any():
-            every = (open_, s, t, seen, e, bound, left, right, top, *tails)
-            open_, s, t, seen, e, bound, left, right, top, *tails = (each[..., ~near] for each in every)
+            every = (open_, s, t, in_sample, e, bound, left, right, top, *tails)
+            open_, s, t, in_sample, e, bound, left, right, top, *tails = (each[..., ~near] for each in every)
     return Largest(bounds, tops[0], int(np.argmax(bounds)) if x.size else 0, tops[1], tops[2])
 
 

@@ -96,6 +96,6 @@ def _require_countable(call: Call) -> None:
         (wide, WIDE[0], f"{' and '.join(WIDE)}: such a table is read as a whole"),
         (len(options.score) > 1, "score", "score: rows of numbers cannot be counted block by block"),
     )
-    for asked, field, detail in reasons:
-        if asked:
+    for is_asked, field, detail in reasons:
+        if is_asked:
             raise Problem("bad-option", detail, field=field)

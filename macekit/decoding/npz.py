@@ -110,18 +110,18 @@ def _names(archive: Archive, call: Call) -> list[str]:
 
 def _sides(archive: Archive, call: Call) -> tuple[str, str] | None:
     """The arrays of the two sides, as they were named, or by their own names where no column is."""
-    asked = column_options(call)
-    if asked.members_column is not None and asked.nonmembers_column is not None:
+    options = column_options(call)
+    if options.members_column is not None and options.nonmembers_column is not None:
         choice(archive.names, call)  # refuses what does not go with them
-        for role, name in zip(WIDE, (asked.members_column, asked.nonmembers_column), strict=True):
+        for role, name in zip(WIDE, (options.members_column, options.nonmembers_column), strict=True):
             find(archive.names, name, role)
-        return asked.members_column, asked.nonmembers_column
-    if asked.score or asked.member is not None or asked.members_column or asked.nonmembers_column:
+        return options.members_column, options.nonmembers_column
+    if options.score or options.member is not None or options.members_column or options.nonmembers_column:
         return None
     pairs = (SIDES, SIDED.get(call.operation, SIDES))
     sides = next((pair for pair in pairs if {*pair} <= {*archive.names}), None)
     others = ("group", "unit", "cluster", "model") if sides else ()
-    other = next((name for name in others if getattr(asked, name) not in (None, ())), None)
+    other = next((name for name in others if getattr(options, name) not in (None, ())), None)
     if other is not None:
         detail = f"does not go with two sides; save score, member and {other} as arrays of one length"
         raise fault("bad-option", other, detail)

@@ -112,8 +112,8 @@ def import_scores(path: str | os.PathLike[str], tool: str | None = None) -> pa.T
 
 def read(call: Call, body: Body, name: str, tool: str | None = None) -> ImportedScores:
     """The scores in a body that is written as ``call`` says: of the tool that is named, or whose names it has."""
-    asked = None if tool is None else peer_called(tool)
-    peers = PEERS if asked is None else (asked,)
+    peer_asked_for = None if tool is None else peer_called(tool)
+    peers = PEERS if peer_asked_for is None else (peer_asked_for,)
     for peer in peers:
         if peer.of_several_models and PurePath(name).name.startswith(peer.of_several_models):
             raise Problem(
@@ -124,7 +124,7 @@ def read(call: Call, body: Body, name: str, tool: str | None = None) -> Imported
     with _fields(call, expanded(call, body)) as fields:
         matches = [(peer, *match) for peer in peers for match in _matches(peer, fields)]
         if not matches:
-            raise _without_scores(fields, asked)
+            raise _without_scores(fields, peer_asked_for)
         peer, layout, prefix = matches[0]
         several = [other for _, same, other in matches if same == layout]
         if len(several) > 1:
@@ -226,14 +226,14 @@ def _matches(peer: Peer, fields: _Fields) -> Iterator[tuple[Layout, str]]:
                 yield layout, prefix
 
 
-def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
+def _without_scores(fields: _Fields, peer_asked_for: Peer | None) -> Problem:
     """Why there are no scores to read: another tool's file, a summary, or none of these."""
     other = next((peer for peer in PEERS for _ in _matches(peer, fields)), None)
-    if asked is not None and other is not None:
-        detail = f"this is {other.title}'s result, not {asked.title}'s; name {other.name}"
+    if peer_asked_for is not None and other is not None:
+        detail = f"this is {other.title}'s result, not {peer_asked_for.title}'s; name {other.name}"
         return fault("bad-option", "tool", detail)
     peer = max(PEERS, key=lambda each: len(each.marks & fields.names))
-    if peer.marks & fields.names and asked in (None, peer):
+    if peer.marks & fields.names and peer_asked_for in (None, peer):
         there = fields.texts.get(peer.beside)
         if there is not None:
             return Problem(
@@ -245,12 +245,12 @@ def _without_scores(fields: _Fields, asked: Peer | None) -> Problem:
         detail = f"{peer.title}'s summary, without the score of each record: {peer.save}"
         return Problem("bad-records", detail)
     held = nearest_first("", sorted(fields.names), 6) or "nothing"
-    if asked is not None:
-        need = ", or ".join(" and ".join(layout.names) for layout in asked.layouts)
+    if peer_asked_for is not None:
+        need = ", or ".join(" and ".join(layout.names) for layout in peer_asked_for.layouts)
         return Problem(
             "missing-field",
-            f"no scores of {asked.title}: need {need}",
-            local=f"no scores of {asked.title}: need {need}; it holds {held}; {asked.save}",
+            f"no scores of {peer_asked_for.title}: need {need}",
+            local=f"no scores of {peer_asked_for.title}: need {need}; it holds {held}; {peer_asked_for.save}",
         )
     titles = ", ".join(each.title for each in PEERS)
     return Problem(

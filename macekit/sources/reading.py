@@ -122,10 +122,10 @@ def _read(
     merges = operation == "counts" if merges is None else merges
     again = source if source.again and not merges else None
     if grouped:
-        parts, called, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
+        parts, common_labels, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
         cut = None
         if again is not None and (grid := grid_of_groups(parts)) is not None:
-            cut = _cut_again({"": grid}, again, call, called).get("")
+            cut = _cut_again({"": grid}, again, call, common_labels).get("")
         body = with_groups(parts, columns_read, options, textual, cut)
     else:
         body = _by_counts(every_block, call, options, textual, again)
@@ -226,7 +226,7 @@ def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> d
 
 
 def _cut_again(
-    grids: Mapping[str, NestedGrid], source: Source, call: Call, called: Mapping[Hashable, Hashable] = NO_GROUPS
+    grids: Mapping[str, NestedGrid], source: Source, call: Call, common_labels: Mapping[Hashable, Hashable] = NO_GROUPS
 ) -> dict[str, NestedGrid]:
     """Of the grid of each query those with crowded cells, which are cut: only their records are counted once more."""
     cut = {query: grid for query, grid in grids.items() if grid.crowds()}
@@ -238,7 +238,7 @@ def _cut_again(
         values = set[str]()
         for block in in_order(source, call):
             member = block.members(values)
-            groups = [*_groups(block.table, block.roles)] if called else [(None, slice(None))]
+            groups = [*_groups(block.table, block.roles)] if common_labels else [(None, slice(None))]
             for query, at in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
                 if query not in crowds:
                     continue
@@ -247,7 +247,7 @@ def _cut_again(
                     low, high = cut[query].range_of(place)
                     here = (scores >= low) & (scores < high)
                     for own, rows in groups:
-                        label = called.get(own)
+                        label = common_labels.get(own)
                         some, inside = scores[rows][here[rows]], member[rows][here[rows]]
                         before = streams.get((query, place, label), CountStream.on_grid())
                         streams[query, place, label] = before.plus(some[inside], some[~inside])
@@ -255,7 +255,7 @@ def _cut_again(
             finer = {
                 place: [
                     stream.part() if (stream := streams.get((query, place, label))) else None
-                    for label in dict.fromkeys(called.values()) or (None,)
+                    for label in dict.fromkeys(common_labels.values()) or (None,)
                 ]
                 for place in places
             }
@@ -312,24 +312,24 @@ def _parts_of_groups(
     """What was counted of each group, what the labels of the blocks are called together, and the columns read."""
     start = CountStream.on_grid() if on_grid else CountStream()
     tallies: dict[Hashable, CountStream] = {}
-    called: dict[Hashable, Hashable] = {}
+    common_labels: dict[Hashable, Hashable] = {}
     recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
             member, scores = block.members(values, recorder), block.scores()
             groups = dict(_groups(block.table, block.roles))
-            if not groups.keys() <= called.keys():
-                before, called = called, one_kind([*called, *groups], "group")
-                tallies = {called[label]: tallies[name] for label, name in before.items()}
+            if not groups.keys() <= common_labels.keys():
+                before, common_labels = common_labels, one_kind([*common_labels, *groups], "group")
+                tallies = {common_labels[label]: tallies[name] for label, name in before.items()}
             for label, rows in groups.items():
                 inside, some = member[rows], scores[rows]
-                stream = tallies.get(called[label], start)
-                tallies[called[label]] = stream.plus(some.compress(inside), some.compress(~inside))
+                stream = tallies.get(common_labels[label], start)
+                tallies[common_labels[label]] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
             detail = f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
             raise fault("too-large", "group", detail)
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
-    return parts, called, recorder.columns()
+    return parts, common_labels, recorder.columns()
 
 
 def _groups(table: Table, roles: Roles) -> Iterator[tuple[Hashable, NDArray[np.intp]]]:

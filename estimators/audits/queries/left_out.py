@@ -84,29 +84,31 @@ def names_in_all(
     every = list(dict.fromkeys(name for table in order for name in tables[table]))
     for name in options:
         if name not in every:
-            message = f"column {name!r} is in no table; the columns are {listed(every)}"
+            message = f"column {name!r} is in no table; the columns are {names_in_words(every)}"
             raise InputError(message, field="columns")
     shared = [name for name in every if all(name in table for table in tables.values())]
     absent = [name for name in every if name not in shared and name not in leave_out]
     if not shared:
-        joined = [table for table, columns in tables.items() if len(columns) == 1 < max(map(len, tables.values()))]
+        of_one_column = [
+            table for table, columns in tables.items() if len(columns) == 1 < max(map(len, tables.values()))
+        ]
         raise InputError(
             "the tables have no column in common; need the same names in all: "
-            + "; ".join(f"{table} has {listed(list(columns))}" for table, columns in tables.items())
+            + "; ".join(f"{table} has {names_in_words(list(columns))}" for table, columns in tables.items())
             + (
-                f"; {joined[0]} has one column: are its values separated by commas, semicolons or tabs?"
-                if joined
+                f"; {of_one_column[0]} has one column: are its values separated by commas, semicolons or tabs?"
+                if of_one_column
                 else ""
             ),
             field=order[-1] if len(tables) < 3 else SYNTHETIC,
         )
     if absent:
-        words = f"left out, for not every table has them: {listed(absent)}; rename or add them"
+        words = f"left out, for not every table has them: {names_in_words(absent)}; rename or add them"
         cautions.append(Caution("columns_differ", words))
     return [name for name in shared if name not in leave_out]
 
 
-def listed(names: Sequence[str], most: int = 12) -> str:
+def names_in_words(names: Sequence[str], most: int = 12) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(str(name))[:60] for name in names[:most]) + more

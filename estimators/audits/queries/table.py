@@ -23,7 +23,14 @@ import numpy as np
 
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.column import LEVELS, Column, MixedColumn, identifier_codes, join_values
-from estimators.audits.queries.left_out import LEFT, LEFT_OF_SIDES, listed, names_in_all, useless, useless_for_sides
+from estimators.audits.queries.left_out import (
+    LEFT,
+    LEFT_OF_SIDES,
+    names_in_all,
+    names_in_words,
+    useless,
+    useless_for_sides,
+)
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.rows import MEMBERS, NONMEMBERS, REFERENCE, SYNTHETIC, Rows, about_release, about_sides
@@ -265,7 +272,7 @@ def _encoded(
         columns.append(Column(name, column.kind, column.distinct([slice(None)]), precision))
         values.append(column.codes)
         rounded.append(codes_by_cut)
-    cautions += [Caution(code, words[code].format(listed(which))) for code, which in left.items()]
+    cautions += [Caution(code, words[code].format(names_in_words(which))) for code, which in left.items()]
     if not columns:
         raise InputError(
             "no column can be used: " + "; ".join(caution.message for caution in cautions),
@@ -308,7 +315,7 @@ def _of_precision(columns: Sequence[Column]) -> list[Caution]:
             by_precision.setdefault(column.precision, []).append(column.name)
     if not by_precision:
         return []
-    which = "; ".join(f"at {precision} {listed(names)}" for precision, names in by_precision.items())
+    which = "; ".join(f"at {precision} {names_in_words(names)}" for precision, names in by_precision.items())
     return [
         Caution(
             "fewer_digits",
