@@ -24,7 +24,7 @@ import numpy as np
 
 from estimators import errors
 from estimators.adversary.insample import cells_upper
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, random_of
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import records_without_leak
 from estimators.decisions.verdict import (
@@ -232,7 +232,7 @@ def audit_unlearning(
     )
     fine = finest(Scores.of(tables["forgotten"], tables["unseen"], Query.CONTINUOUS))
     residual, tails = advantage(fine, confidence=confidence, seed=seed), exposure(fine, confidence)
-    rng, notes = np.random.default_rng(seed), [*doubts, *fine.doubts]
+    rng, notes = random_of(seed, *tables.values()), [*doubts, *fine.doubts]
     order = {name: rng.permutation(len(side)) for name, side in tables.items()}
     excess = share = verdict = to_pass = None
     if retrained is not None:

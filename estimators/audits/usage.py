@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators import errors
-from estimators.arrays import Floats
+from estimators.arrays import Floats, random_of
 from estimators.audits import one_score
 from estimators.audits.mixtures import Mixtures, Tests
 from estimators.decisions.verdict import Decision, opening
@@ -238,7 +238,7 @@ def dataset_use(
         raise errors.OptionError.about("combine", "got one column of scores, need several")
     if per_unit == "mean" and units is None:
         raise errors.OptionError.about("per_unit", "got no units, need whom each record belongs to")
-    rng, cautions = np.random.default_rng(seed), list[Caution]()
+    rng, cautions = random_of(seed, *rows), list[Caution]()
     if units is not None:
         labels = one_score.labels_of_units(rows, units)
         cautions = one_score.unlike_units(labels) if per_unit == "mean" else []

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
-from estimators.arrays import distinct, is_masked
+from estimators.arrays import distinct, is_masked, random_of
 from estimators.python.dataclass import dataclass
 from estimators.sample import integers
 
@@ -161,7 +161,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     Args:
         scores: The scores of one side.
         units: Whom each record belongs to: a label for each, text or numbers.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        seed: Whole number from which everything random is drawn; the same seed and records give the same answer.
 
     Returns:
         ascending indices of the records to keep.
@@ -177,10 +177,10 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
         >>> len(keep), len(scores[keep])
         (2, 2)
     """
-    labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
-    if len(labels) != n_scores:
-        raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {n_scores} scores")
-    order = np.random.default_rng(errors.require_count("seed", seed, 0)).permutation(len(labels))
+    labels, records = labels_of(units, "units"), _side(scores, "record")
+    if len(labels) != len(records):
+        raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {len(records)} scores")
+    order = random_of(errors.require_count("seed", seed, 0), labels, records).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
 

@@ -32,8 +32,15 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
         raise fault("bad-option", "units", "counts hold no records, so they cannot be thinned")
     n, units = data.n_members, body.units
     require_labels("units", len(units), n + data.n_nonmembers)
-    keep = one_per_unit(np.arange(len(units)), cast("ArrayLike", units), question.seed)
+    keep = kept_rows(body, question.seed)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
+
+
+def kept_rows(body: DecodedBody, seed: int) -> NDArray[np.intp]:
+    """The places, members first, of the one record that is kept of each unit."""
+    sample = body.samples[""]
+    scores = np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+    return one_per_unit(scores, cast("ArrayLike", body.units), seed)
 
 
 def require_labels(field: str, labels: int, records: int) -> None:
@@ -48,7 +55,7 @@ def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
         return cast("ArrayLike", body.groups)
     labels = labels_of(body.groups, "groups")
     require_labels("groups", len(labels), len(body.units))
-    return labels[one_per_unit(np.arange(len(labels)), cast("ArrayLike", body.units), seed)]
+    return labels[kept_rows(body, seed)]
 
 
 def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
@@ -98,7 +105,7 @@ def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion
     if body.targets is not None or body.units is None or isinstance(data, Counts) or data.dimension == 1:
         return None
     units = np.asarray(body.units)
-    keep = one_per_unit(np.arange(len(units)), units, question.seed)
+    keep = kept_rows(body, question.seed)
     _, code = np.unique(units, return_inverse=True)
     place = np.empty(len(keep), dtype=np.int64)
     place[code.reshape(-1)[keep]] = np.arange(len(keep))

@@ -1,13 +1,10 @@
 """``/v1/exposed``: which members are exposed, by name."""
 
-from typing import cast
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from estimators import Counts
 from estimators.audits.exposed import ExposedMembers, exposed_members
-from estimators.sample.scores import one_per_unit
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
@@ -57,8 +54,7 @@ def _rows(body: DecodedBody, question: ExposedQuestion, n_members: int) -> NDArr
     if body.units is None:
         return np.arange(n_members) if body.rows is None else body.rows[:n_members]
     every = np.arange(len(body.units)) if body.rows is None else body.rows
-    places = one_per_unit(np.arange(len(body.units)), cast("ArrayLike", body.units), question.seed)
-    return np.asarray(every[places[:n_members]])
+    return np.asarray(every[samples.kept_rows(body, question.seed)[:n_members]])
 
 
 def _lists(result: ExposedMembers) -> list[ListAnswer]:
