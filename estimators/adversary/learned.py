@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.holdout import Validation, follow_leader
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, random_of
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.python.dataclass import dataclass
@@ -157,7 +157,7 @@ def learned_validation(
     scores: Scores, prior: float, seed: int, learners: Sequence[Learner] = DEFAULT_LEARNERS
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
-    rng = np.random.default_rng(seed)
+    rng = random_of(seed, scores.members, scores.nonmembers)
     with on_one_thread(learners):
         shuffled = [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
         right = np.array([_right_guesses(shuffled, prior, learners, rng)])
@@ -237,7 +237,7 @@ def learn_score(
         prior: Probability that a record is a member before its score is seen; learners are judged by their advantage
             at it.
     """
-    rng = np.random.default_rng(seed)
+    rng = random_of(seed, scores.members, scores.nonmembers)
     orders = _orders(scores, rng)
     return _learn(scores, prior, int(rng.integers(2**31)), learners, *_learning_part(orders))
 
@@ -256,7 +256,7 @@ def learn_halves(
     Returns:
         two ``LearnedScore``; their ``rows`` together are all records, each once.
     """
-    rng = np.random.default_rng(seed)
+    rng = random_of(seed, scores.members, scores.nonmembers)
     learning, rest = _learning_part(_orders(scores, rng))
     first = _learn(scores, prior, int(rng.integers(2**31)), learners, learning, rest)
     return first, _learn(scores, prior, int(rng.integers(2**31)), learners, rest, learning)

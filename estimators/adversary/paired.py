@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Constant, Guesses, OnGroups, Threshold, TwoSided, families_for
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
-from estimators.arrays import Floats, Integers, lengths, median
+from estimators.arrays import Floats, Integers, lengths, median, random_of
 from estimators.limits.binomial import normal_quantile
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
@@ -81,7 +81,7 @@ class Judged:
     def of(cls, scores: Scores, fine: Counts, rules: Rules, groups: int, prior: float, seed: int) -> Judged:
         """Fit rules on blocks of the records, judge each on the next; cell by cell they see so many ``groups``."""
         cells = (fine.cells.locate(scores.members), fine.cells.locate(scores.nonmembers))
-        rng = np.random.default_rng(seed)
+        rng = random_of(seed, scores.members, scores.nonmembers)
         orders = 1 if fine.n_records >= MANY_RECORDS else SHUFFLES
         right = tuple(_judge(fine, cells, groups, prior, rng, orders))
         return cls(cells, fine.size, right, rules, prior)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.adversary.learned import Learner
+from estimators.arrays import random_of
 from estimators.audits.copies import (
     NEAR_COPY,
     Copies,
@@ -435,8 +436,8 @@ def _values(scores: Scores) -> int:
 
 def _without_ties(scores: Scores, seed: int) -> Scores:
     """The same order, with coins tossed among equal scores: then a threshold reaches any false positive rate."""
-    rng = np.random.default_rng(seed)
     both = np.concatenate([scores.members, scores.nonmembers])
+    rng = random_of(seed, both)
     rank = np.empty(len(both))
     rank[np.lexsort((rng.random(len(both)), both))] = np.arange(len(both), dtype=np.float64)
     members, nonmembers = rank[: scores.n_members], rank[scores.n_members :]

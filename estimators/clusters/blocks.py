@@ -48,7 +48,7 @@ class Dealt:
     """Clusters dealt into so many blocks: with which one each row joins the past, and in which it is judged.
 
     A row joins the past after all of its clusters, and is judged before any has; both are (shuffles, rows).
-    ``is_pilot`` says which rows are in the first block, which is the same in all shuffles, by all of their clusters.
+    ``is_pilot`` says which rows are in the first block, by all of their clusters, where it is the same in all shuffles.
     """
 
     joins: NDArray[np.int8]
@@ -57,10 +57,12 @@ class Dealt:
     number: int
 
     @classmethod
-    def of(cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int) -> Dealt:
-        """Blocks of about these fractions of the clusters of each column."""
+    def of(
+        cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int, one_pilot: bool
+    ) -> Dealt:
+        """Blocks of about these fractions of the clusters of each column; ``one_pilot`` if all begin with the same."""
         in_blocks = [
-            _blocks(clusters, column, each, rng, shuffles)[:, column]
+            _blocks(clusters, column, each, rng, shuffles, one_pilot)[:, column]
             for column, each in zip(clusters.columns, fractions, strict=True)
         ]
         joins, stage = (reduce(each, in_blocks) for each in (np.maximum, np.minimum))
@@ -74,7 +76,9 @@ def guess_unseen(
     rng = clusters.random(seed)
     least = min(clusters.of_sides) * worth / clusters.rows
     fractions = holdout.block_fractions(max(1, int(least)), max(1, int(least)))
-    dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
+    one_pilot = fine.cells.ordered and fine.size > cells  # it shows where cuts lie; else every value is a cell
+    learning = [_learning(clusters, each, fractions) for each in clusters.columns]
+    dealt = Dealt.of(clusters, learning, rng, shuffles, one_pilot)
     starts, families = _rules(fine, clusters, at, dealt.is_pilot, cells, rng)
     cell = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
     return _follow_leaders(clusters, weights, at, dealt, [Reader(cell, len(starts), families)])
@@ -85,7 +89,8 @@ def guess_many_changes(
 ) -> Guesses:
     """Guesses of the leading rules at many scales; the first block that they are judged on only chooses one."""
     rng, fractions = clusters.random(seed), np.array(PARTS)
-    dealt = Dealt.of(clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles)
+    learning = [_learning(clusters, each, fractions) for each in clusters.columns]
+    dealt = Dealt.of(clusters, learning, rng, shuffles, one_pilot=True)
     readers = [Reader(each.cell, each.size, each.families) for each in aspects]
     guesses = _follow_leaders(clusters, weights, at, dealt, readers)
     return replace(guesses, stage=np.maximum(guesses.stage - 1, 0))
@@ -150,9 +155,9 @@ def _learning(clusters: Clusters, column: Integers, fractions: Floats) -> Floats
 
 
 def _blocks(
-    clusters: Clusters, column: Integers, fractions: Floats, rng: np.random.Generator, shuffles: int
+    clusters: Clusters, column: Integers, fractions: Floats, rng: np.random.Generator, shuffles: int, one_pilot: bool
 ) -> NDArray[np.int8]:
-    """The block of each cluster in each shuffle; the first block is the same in all of them.
+    """The block of each cluster in each shuffle; of ``one_pilot`` the first block is the same in all of them.
 
     Clusters with rows of one side, of the other and of both are dealt out apart, so that blocks have equal shares.
     """
@@ -164,7 +169,7 @@ def _blocks(
         ends = np.rint(np.cumsum(fractions) * len(order))
         ends[0] = max(ends[0], min(1, len(order)))
         block = np.searchsorted(ends, np.arange(len(order)), "right")
-        first = int(ends[0])
+        first = int(ends[0]) if one_pilot else 0
         for row in blocks:
             row[order[:first]] = 0
             row[rng.permutation(order[first:])] = block[first:]
