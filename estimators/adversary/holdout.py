@@ -33,6 +33,11 @@ SHUFFLES = 5
 """Orders over which lower ends that are not invariant take a median (metrics, clusters, fixed sets)."""
 
 ORDERS = 4  # orders of the records, unless asked for others
+
+FEW_CELLS, MORE_ORDERS = 16, 4
+"""Up to so many cells there are so many times as many orders: samples are few tables, and of each the seed draws the
+same, so that over samples too little is left to chance."""
+
 SOON = 64  # numbers among which two columns that differ nearly always do so
 
 PILOT = 1000
@@ -216,6 +221,7 @@ def _fractions(counts: Counts) -> tuple[Floats, int]:
 def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS, way: Way | None = None) -> Validation:
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
     way, (fractions, since) = way or Way.of(counts, prior), _fractions(counts)
+    orders *= MORE_ORDERS if counts.size <= FEW_CELLS else 1
     blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
     families = families_for(way.counts)
     return validation_of(way, [_guess_record(way, blocks, families, since)], _names(families))
@@ -231,8 +237,10 @@ def validate_anywhere(
     need no pilot: every score is a cell.
     """
     way, (fractions, since) = way or Way.of(fine, prior), _fractions(fine)
-    rng, one_pilot = np.random.default_rng(seed), fine.n_records > OWN_PILOT
-    if fine.n_records <= WHOLE:
+    rng, few = np.random.default_rng(seed), fine.size <= FEW_CELLS
+    one_pilot = fine.n_records > OWN_PILOT and not few
+    if fine.n_records <= WHOLE or few:
+        orders *= MORE_ORDERS if few else 1
         looks = [(way.counts, way.counts.shuffles(fractions, rng, orders))]
     else:
         pilots = 1 if one_pilot else orders

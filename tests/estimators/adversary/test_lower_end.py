@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from estimators import CellsTarget, Counts, Scores, advantage
 from estimators.adversary import lower_end
@@ -94,3 +95,16 @@ def test_the_whole_lower_end_lies_above_the_truth_as_seldom_as_it_says() -> None
         above[n] += found.lower > 1e-12
 
     assert max(above.values()) <= most_misses(runs)
+
+
+@pytest.mark.parametrize(("n", "share", "confidence"), [(405, 0.9125, 0.95), (405, 0.9665, 0.99), (150, 0.9, 0.95)])
+def test_the_lower_end_of_a_yes_or_no_keeps_its_level_at_each_seed(n, share, confidence) -> None:
+    members = np.arange(n + 1)
+    chances = binom.pmf(members, n, share)
+    likely = members[chances > 1e-5]
+    for seed in range(3):
+        tables = [Counts.of([n - m, m], [n, 0], edges=[0.5]) for m in likely]
+        lowers = np.array([advantage(each, confidence=confidence, seed=seed).lower for each in tables])
+        above = chances[likely][lowers > share + 1e-9].sum()
+        # all samples that are likely, by their exact chance; 0.035 and 0.0068 of 405 at seed 0 in four orders
+        assert above + chances[chances <= 1e-5].sum() <= (1.0 - confidence) / 2.0
