@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import random_of
 from estimators.audits.copies import (
     NEAR_COPY,
     Copies,
@@ -238,7 +237,7 @@ def release_size(
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
-    order = random_of(seed, tables.synthetic.points).permutation(total).astype(np.int64)
+    order = np.random.default_rng(seed).permutation(total).astype(np.int64)
     tables = replace(tables, synthetic=tables.synthetic.part(order))
     together = 1.0 - (1.0 - confidence) / len(grid)
     number = len(further) + of_copies + (max_advantage is not None)

@@ -238,11 +238,15 @@ def dataset_use(
         raise errors.OptionError.about("combine", "got one column of scores, need several")
     if per_unit == "mean" and units is None:
         raise errors.OptionError.about("per_unit", "got no units, need whom each record belongs to")
-    rng, cautions = random_of(seed, *rows), list[Caution]()
+    rng, cautions = np.random.default_rng(seed), list[Caution]()
     if units is not None:
         labels = one_score.labels_of_units(rows, units)
         cautions = one_score.unlike_units(labels) if per_unit == "mean" else []
-        rows = one_score.means(rows, labels) if per_unit == "mean" else one_score.one_of_each(rows, labels, rng)
+        rows = (
+            one_score.means(rows, labels)
+            if per_unit == "mean"
+            else one_score.one_of_each(rows, labels, random_of(seed, *rows))
+        )
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
     rows = one_score.normal_ranks(rows) if combining else rows
     score, aside, mixed = one_score.OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
