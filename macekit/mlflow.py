@@ -48,7 +48,7 @@ def log(result: Result, prefix: str = "membership", run_id: str | None = None) -
         >>> with mlflow.start_run():
         ...     run = macekit.mlflow.log(result)
         >>> round(mlflow.get_run(run).data.metrics["membership/advantage/lower"], 3)
-        0.205
+        0.211
     """
     import mlflow
     from mlflow.entities import Metric, RunTag

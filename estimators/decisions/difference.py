@@ -123,7 +123,7 @@ def paired_difference(
         >>> before = Scores.of(members, nonmembers)
         >>> after = Scores.of(members - 0.5, nonmembers)  # the same records, half of the shift
         >>> round(paired_difference(before, after).estimate.interval.width, 3)
-        0.122
+        0.105
         >>> round(difference(before, after).estimate.interval.width, 3)  # as if they were others
         0.182
     """

@@ -187,8 +187,8 @@ def assess(
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
         >>> assessment = assess(counts, AssessOptions(max_advantage=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
-        Fail: with 95% confidence the advantage is at least 0.354, above 0.1. With 95% confidence the advantage over a
-        coin toss is at least 0.354, whoever reads this score, and at most 0.441 for attackers who see which of 3 groups
+        Fail: with 95% confidence the advantage is at least 0.353, above 0.1. With 95% confidence the advantage over a
+        coin toss is at least 0.353, whoever reads this score, and at most 0.441 for attackers who see which of 3 groups
         of similar values the score falls in. A finer rule may do better.
         >>> print(assessment.claim.decision)
         contradicted

@@ -161,7 +161,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     Args:
         scores: The scores of one side.
         units: Whom each record belongs to: a label for each, text or numbers.
-        seed: Whole number from which everything random is drawn; the same seed and records give the same answer.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Returns:
         ascending indices of the records to keep.

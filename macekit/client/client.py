@@ -274,7 +274,7 @@ class Client(ABC):
             >>> round(result.attack.lower, 2), round(result.attack.upper, 2)
             (0.21, 0.32)
             >>> round(result.gap.lower, 2), round(result.gap.upper, 2)
-            (0.06, 0.22)
+            (0.07, 0.22)
         """
         return self._records("attack", "attack", members, nonmembers, options)
 

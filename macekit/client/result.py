@@ -118,7 +118,7 @@ class Result:
         >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
         >>> result = macekit.estimate(counts=counts, max_advantage=0.1)
         >>> result.decision, round(result.advantage.lower, 3), round(result["advantage"]["lower"], 3)
-        ('fail', 0.205, 0.205)
+        ('fail', 0.211, 0.211)
         >>> print(result)
         ✕ FAIL
         <BLANKLINE>
@@ -127,10 +127,10 @@ class Result:
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
-        Optimal advantage                                            0.386      0.205      0.526         95%
+        Optimal advantage                                            0.383      0.210      0.526         95%
         The paper's statistic W_N (its expectation)                  0.400      0.207      0.593         95%
         W_N on average if nothing leaks                              0.080
-        Best accuracy                                                0.693      0.602      0.763         95%
+        Best accuracy                                                0.692      0.605      0.763         95%
         Area under the ROC (AUC)                                     0.735      0.663      0.797         95%
         True positive rate at a false positive rate of 0.001         0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.01          0.000      0.000      0.602         95%
@@ -139,8 +139,8 @@ class Result:
         a coin of its own
         Epsilon of this score, not of the mechanism                             0.322                    95%
         <BLANKLINE>
-        Fail: with 95% confidence the advantage is at least 0.205, above 0.1. With 95% confidence the advantage over a
-        coin toss is at least 0.205, whoever reads this score, and at most 0.526 for attackers who see which of 3 groups
+        Fail: with 95% confidence the advantage is at least 0.210, above 0.1. With 95% confidence the advantage over a
+        coin toss is at least 0.210, whoever reads this score, and at most 0.526 for attackers who see which of 3 groups
         of similar values the score falls in. A finer rule may do better.
         note: TPR at FPR 0.001: got 100 nonmembers, need at least 3,688 for a lower end above 0
         note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0

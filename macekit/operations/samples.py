@@ -32,15 +32,14 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
         raise fault("bad-option", "units", "counts hold no records, so they cannot be thinned")
     n, units = data.n_members, body.units
     require_labels("units", len(units), n + data.n_nonmembers)
-    keep = kept_rows(body, question.seed)
+    keep = kept_rows(body, question)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
-def kept_rows(body: DecodedBody, seed: int) -> NDArray[np.intp]:
+def kept_rows(body: DecodedBody, question: SampleQuestion) -> NDArray[np.intp]:
     """The places, members first, of the one record that is kept of each unit."""
-    sample = body.samples[""]
-    scores = np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
-    return one_per_unit(scores, cast("ArrayLike", body.units), seed)
+    data = cast("Scores", data_of(body.samples[""], question.query))
+    return one_per_unit(np.concatenate([data.members, data.nonmembers]), cast("ArrayLike", body.units), question.seed)
 
 
 def require_labels(field: str, labels: int, records: int) -> None:
@@ -49,13 +48,13 @@ def require_labels(field: str, labels: int, records: int) -> None:
         raise fault("dimension-mismatch", field, f"got {labels} labels for {records} records, members first")
 
 
-def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
+def groups_of_kept(body: DecodedBody, question: SampleQuestion) -> ArrayLike:
     """A label for each record of the sample, members first: of those of one unit, that of the record that was kept."""
     if body.units is None:
         return cast("ArrayLike", body.groups)
     labels = labels_of(body.groups, "groups")
     require_labels("groups", len(labels), len(body.units))
-    return labels[kept_rows(body, seed)]
+    return labels[kept_rows(body, question)]
 
 
 def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
@@ -105,7 +104,7 @@ def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion
     if body.targets is not None or body.units is None or isinstance(data, Counts) or data.dimension == 1:
         return None
     units = np.asarray(body.units)
-    keep = kept_rows(body, question.seed)
+    keep = kept_rows(body, question)
     _, code = np.unique(units, return_inverse=True)
     place = np.empty(len(keep), dtype=np.int64)
     place[code.reshape(-1)[keep]] = np.arange(len(keep))

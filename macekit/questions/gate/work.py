@@ -222,7 +222,7 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: Gr
     if q.metric is not None and q.max is not None:
         limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_advantage is not None:
-        labels = samples.groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
+        labels = samples.groups_of_kept(body, q) if isinstance(data, Scores) else cast("ArrayLike", None)
         limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
     if q.max_group_risk is not None:
         whole = None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)

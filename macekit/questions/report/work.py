@@ -94,7 +94,7 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
         detail = "max_group_advantage needs a label for each record, or counts with those of each group"
         raise fault("missing-field", "groups", detail)
     adversaries = target(question.estimator, question.changes)
-    labels = samples.groups_of_kept(body, question.seed) if table is None else table
+    labels = samples.groups_of_kept(body, question) if table is None else table
     limits: list[Limit] = [MaxGroupAdvantage(cast("float", question.max_group_advantage), labels, adversaries)]
     if question.max_advantage is not None:
         limits.insert(0, MaxAdvantage(question.max_advantage, adversaries))

@@ -11,6 +11,7 @@ from scipy.stats import binom, norm, t
 
 from estimators import Decision, Scores, advantage
 from estimators.adversary.changes import best_by_changes
+from estimators.decisions import plan as planning_of_records
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
 from estimators.errors import MaceError, OutOfRange
 from estimators.optimum.ends import ends_of
@@ -408,7 +409,7 @@ def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch
 
 @pytest.mark.slow
 def test_clusters_take_as_many_times_the_records_as_their_design_effect_says(monkeypatch) -> None:
-    monkeypatch.setattr(planning.plan, "RUNS", 8)  # what plans have in common is asked, not how good they are
+    monkeypatch.setattr(planning_of_records, "RUNS", 8)  # what plans have in common is asked, not how good they are
     alone = plan_verdict(0.4, 0.1).records
 
     assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))

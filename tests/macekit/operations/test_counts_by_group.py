@@ -115,14 +115,12 @@ def test_a_group_need_not_be_in_every_shard() -> None:
 
 def test_what_does_not_go_with_groups_is_said() -> None:
     some, others = part(slice(0, 100)), part(slice(100, None), groups=False)
-    by_number = {**some, "by_group": [{**each, "label": i} for i, each in enumerate(some["by_group"])]}
 
     for operation, question, words in (
         ("counts", {**SAMPLE, "groups": ["a"] * 3}, "3 labels for 600 records"),
         ("counts", {**SAMPLE, "groups": GROUPS, "units": list(range(600))}, "do not go with units"),
         ("counts", {"shards": [some, others]}, "shard 1 has no by_group"),
         ("counts", {"shards": [some], "groups": ["a"]}, "nothing beside it"),
-        ("counts", {"shards": [some, by_number]}, "all text or all numbers"),
         ("counts", {"counts": PLAIN, "groups": ["a"]}, "none is in a group"),
         ("gate", {"counts": PLAIN, "max_group_risk": 0.3}, "with those of each group"),
         ("gate", {"counts": PLAIN, "max_group_advantage": 0.3}, "with those of each group"),

@@ -256,7 +256,10 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ),
     ("estimator.bandwidth", "scott"): ("kde", LEAVE),
     ("estimator.accept_learned_score", "False"): ("learned", LEAVE),
-    ("estimator.learners", "['quadratic']"): ("vectors.*learned", "of these records it leads among all four, too"),
+    ("estimator.learners", "['quadratic']"): (
+        "(vectors|integers).*learned",
+        "of these records it leads among all four, too",
+    ),
     ("estimator.bandwidth", "silverman|sheather_jones|least_squares|0.55"): (
         "metrics: vectors",
         "the learned score of so few records takes few values, which are counted and not smoothed",

@@ -54,7 +54,7 @@ def _rows(body: DecodedBody, question: ExposedQuestion, n_members: int) -> NDArr
     if body.units is None:
         return np.arange(n_members) if body.rows is None else body.rows[:n_members]
     every = np.arange(len(body.units)) if body.rows is None else body.rows
-    return np.asarray(every[samples.kept_rows(body, question.seed)[:n_members]])
+    return np.asarray(every[samples.kept_rows(body, question)[:n_members]])
 
 
 def _lists(result: ExposedMembers) -> list[ListAnswer]:
