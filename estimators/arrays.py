@@ -96,7 +96,7 @@ def random_of(seed: int, *columns: NDArray[Any]) -> np.random.Generator:
         if column.dtype.kind not in "biuf":
             _, first, code = np.unique(column.reshape(-1), return_index=True, return_inverse=True)
             values = np.argsort(np.argsort(first))[code]
-        content.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+        content.update(np.ascontiguousarray(values, dtype=np.float64).data)
     return np.random.default_rng([seed, int.from_bytes(content.digest())])
 
 

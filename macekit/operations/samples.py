@@ -32,14 +32,17 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
         raise fault("bad-option", "units", "counts hold no records, so they cannot be thinned")
     n, units = data.n_members, body.units
     require_labels("units", len(units), n + data.n_nonmembers)
-    keep = kept_rows(body, question)
+    keep = _one_of_each(data, units, question.seed)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
 def kept_rows(body: DecodedBody, question: SampleQuestion) -> NDArray[np.intp]:
     """The places, members first, of the one record that is kept of each unit."""
-    data = cast("Scores", data_of(body.samples[""], question.query))
-    return one_per_unit(np.concatenate([data.members, data.nonmembers]), cast("ArrayLike", body.units), question.seed)
+    return _one_of_each(cast("Scores", data_of(body.samples[""], question.query)), body.units, question.seed)
+
+
+def _one_of_each(data: Scores, units: object, seed: int) -> NDArray[np.intp]:
+    return one_per_unit(np.concatenate([data.members, data.nonmembers]), cast("ArrayLike", units), seed)
 
 
 def require_labels(field: str, labels: int, records: int) -> None:
