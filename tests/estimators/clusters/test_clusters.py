@@ -600,3 +600,14 @@ def test_few_large_clusters_hardly_weigh_more_where_they_are_right() -> None:
         return float(weights[:60].sum() / weights[: len(members)].sum())
 
     assert heaviest(True) < 0.06  # 0.12, and 0.03 where they are wrong, at the correlation as it is read off
+
+
+@pytest.mark.slow
+def test_the_lower_end_of_few_values_keeps_its_level_at_a_law_chosen_for_the_seed() -> None:
+    runs, above, person = 300, 0, np.repeat(np.arange(150), 3)
+    for run in range(runs):
+        right = np.repeat(np.random.default_rng([91, run]).random(150) >= 0.053, 3).astype(float)
+        ends = advantage(Scores.of(right, 1.0 - right), cluster=np.concatenate([person, person]), seed=1)
+        above += ends.lower > 1.0 - 2 * 0.053
+
+    assert above <= most_misses(runs, ALPHA)  # 107 of 1,000 where all orders began with one block that nobody judged
