@@ -104,7 +104,7 @@ class Accuracy:
     freedom: float
     design_effect: float
     reweighted: Reweighted
-    may_fail: MayFail
+    may_fail: tuple[MayFail, ...]
 
     @classmethod
     def of(
@@ -153,7 +153,7 @@ class Accuracy:
         freedom = max(1.0, min(heavy, 2.0 * err))
         extra_rates = WRONG if judged_rows is None else AS_SEEN
         reweighted = Reweighted.of(clusters, share, ~right if is_best else right, extra_rates)
-        may_fail = () if is_best else may_fail_of(clusters, share, right)
+        may_fail = () if is_best else may_fail_of(clusters, share, right, judged_rows is None)
         return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted, may_fail)
 
     def trials(self, alpha: float) -> float:
@@ -166,7 +166,7 @@ class Accuracy:
         """Lower limit of the advantage."""
         trials = self.trials(alpha)
         by_variance = float(lower_limit(self.value * trials, trials, alpha))
-        lost = max(sum(part * more_than_seen(each, alpha) for part, each in way) for way in self.may_fail)
+        lost = max(each.lost(alpha) for each in self.may_fail)
         return 2.0 * max(0.0, min(by_variance, self.reweighted.lower(alpha), self.value - lost)) - 1.0
 
 
@@ -221,12 +221,24 @@ class EffectiveEnds:
         return max(by_variance, *by_weights, with_unseen(rate, self.whole_clusters, alpha))
 
 
-Whole = tuple[float, float]
-WholeClusters = tuple[Whole, ...]
-"""Of each side and column, about how many clusters a rule is far more often right than about others; and of how many.
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """About how many clusters of a side a rule is far more often right about than about others, and of how many.
 
-They are counted in clusters of one weight, as many as are as uneven as these.
-"""
+    They are counted in clusters of one weight, as many as are as uneven as these. ``right`` is the share of their rows.
+    """
+
+    seen: float
+    number: float
+    right: float
+
+    def more(self, alpha: float) -> float:
+        """By how much the share of such clusters may be larger than among those that were seen."""
+        return float(upper_limit(self.seen, self.number, alpha)) - self.seen / self.number
+
+
+WholeClusters = tuple[Whole, ...]
+"""Of each side and column."""
 
 
 def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -> float:
@@ -234,27 +246,48 @@ def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -
 
     The variance between few clusters says nothing of those: an exact limit of their share does.
     """
-    return advantage + (1.0 - advantage) * max(more_than_seen(each, alpha) for each in whole_clusters)
+    return advantage + (1.0 - advantage) * max(each.more(alpha) for each in whole_clusters)
 
 
-def more_than_seen(whole: Whole, alpha: float) -> float:
-    """By how much the share of such clusters may be larger than among those that were seen."""
-    seen, number = whole
-    return float(upper_limit(seen, number, alpha)) - seen / number
+@dataclass(frozen=True, slots=True)
+class MayFail:
+    """Clusters of a column that a rule fails as a whole, of one side, or of both where a cluster has rows of both.
+
+    What the accuracy loses if all clusters leak as much the other way round, and of each side what it loses if all fail
+    as those that were seen to.
+    """
+
+    other_way: float
+    as_seen: tuple[tuple[float, Whole], ...]
+
+    def lost(self, alpha: float) -> float:
+        """What the accuracy loses if more clusters fail than were seen."""
+        more = [(part, each.more(alpha)) for part, each in self.as_seen]
+        return max(self.other_way * max(by for _, by in more), sum(part * by for part, by in more))
 
 
-MayFail = tuple[tuple[tuple[float, Whole], ...], ...]
-"""What clusters may fail together: what of the accuracy is theirs, and of how many so many fail as a whole."""
+def may_fail_of(clusters: Clusters, share: Floats, right: Booleans, is_fixed: bool) -> tuple[MayFail, ...]:
+    """Of guesses of rows with these shares of the accuracy; a rule that was fixed before may fail in all rows of some.
 
-
-def may_fail_of(clusters: Clusters, share: Floats, right: Booleans) -> MayFail:
-    """Of guesses of rows with these shares of the accuracy: sides fail together where clusters have rows of both."""
-    whole = iter(whole_clusters_of(clusters, share, ~right))
-    by_side = [[(dot(share[side], right[side]), next(whole)) for _ in clusters.columns] for side, _ in clusters.sides]
-    return (
-        tuple(zip(*by_side, strict=True))
-        if clusters.share_sides
-        else tuple((each,) for side in by_side for each in side)
+    Members of a cluster that leaks nothing are hit as often as nonmembers are: this side's part of the advantage is
+    lost, and twice that if it leaks the other way round. Nonmembers of a cluster with rows of both sides may also be
+    hit more rarely or more often than others.
+    """
+    rates = [dot(share[side], right[side]) / prior for side, prior in clusters.sides]
+    whole, columns = whole_clusters_of(clusters, share, ~right), len(clusters.columns)
+    by_side = [
+        [(prior * (rate if is_fixed else max(rate - 1.0 + each.right, 0.0)), each) for each in of_side]
+        for (_, prior), rate, of_side in zip(clusters.sides, rates, (whole[:columns], whole[columns:]), strict=True)
+    ]
+    if clusters.share_sides:
+        value = dot(share, right)
+        other_way = min(value, 2.0 * (value - min(clusters.prior, 1.0 - clusters.prior)))
+        return tuple(MayFail(other_way, each) for each in zip(*by_side, strict=True))
+    advantage = max(sum(rates) - 1.0, 0.0)
+    return tuple(
+        MayFail(prior * min(rate, 2.0 * advantage), (each,))
+        for (_, prior), rate, of_side in zip(clusters.sides, rates, by_side, strict=True)
+        for each in of_side
     )
 
 
@@ -266,8 +299,9 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
             mass, shares = shares_right(column[side], weights[side], right[side])
             usual = float(np.median(shares))
             far = shares - usual > HALF_WAY * (1.0 - usual) + ROUNDING
-            number = participants(mass)
-            several.append((number * float(mass[far].sum() / mass.sum()), number))
+            number, heavy = participants(mass), float(mass[far].sum())
+            seen = number * heavy / float(mass.sum())
+            several.append(Whole(seen, number, dot(mass[far], shares[far]) / heavy if heavy else 0.0))
     return tuple(several)
 
 

@@ -546,6 +546,20 @@ def test_no_lower_end_is_closer_than_the_exact_limit_of_people_unknown_as_a_whol
         assert unaware or binom.cdf(unknown, people, share) <= (1.0 - confidence) / 2.0
 
 
+@each_case("rates, both", [((0.6, 0.4), True), ((0.6, 0.4), False), ((0.8, 0.2), True)])
+def test_a_lower_end_has_room_for_models_that_leak_the_other_way_round_and_for_no_worse(rates, both) -> None:
+    """All 42 have the same rates. None that is reversed is among them with the stated probability, at so many of all."""
+    rng, row, leak = np.random.default_rng(5), np.arange(50), rates[0] - rates[1]
+    members, nonmembers = (rng.permuted(np.tile(row < 50 * rate, (42, 1)), axis=1).ravel() * 1.0 for rate in rates)
+    of = np.repeat(np.arange(42), 50)
+    model = np.concatenate([of, of if both else of + 42])
+    for confidence in (0.95, 0.99):
+        found = advantage(Scores.of(members, nonmembers), cluster=model, confidence=confidence)
+        unseen = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / 42.0)
+        end = leak - 2.0 * unseen * leak
+        assert end - 0.02 < found.lower <= end
+
+
 @each_case("people, others, exposed", [(42, 42, 9), (42, 42, 18), (60, 42, 12), (42, 60, 34), (200, 200, 25)])
 def test_no_end_of_the_area_is_closer_than_the_exact_limit_of_people_ahead_as_a_whole(people, others, exposed) -> None:
     """The area is 1/2 and half their share. The upper end missed 1.5 to 4 times as often as stated."""
