@@ -65,9 +65,7 @@ def test_copies_with_fewer_digits_are_told_apart() -> None:
 def test_values_that_only_members_repeat_are_told_apart() -> None:
     rng = np.random.default_rng(3)
     members = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
-    found = advantage(Scores.of(members, rng.normal(size=1000), "continuous"))
-
-    assert found.lower > 0.35
+    assert advantage(Scores.of(members, rng.normal(size=1000), "continuous")).lower > 0.35
 
 
 @pytest.mark.slow
@@ -138,8 +136,7 @@ def test_a_declared_class_is_not_widened_by_evidence_but_warned_of() -> None:
 
 def test_cells_of_counts_few_values_and_constant_scores_are_looked_at_without_harm() -> None:
     rng = np.random.default_rng(6)
-    scores = Scores.of(rng.normal(size=500), rng.normal(size=700))
-    wide = by_edges(scores, [-1.0, 0.0, 1.0])
+    wide = by_edges(Scores.of(rng.normal(size=500), rng.normal(size=700)), [-1.0, 0.0, 1.0])
     tied = finest(Scores.of(np.repeat([1.0, 2.0], 200), np.repeat([1.0, 2.0], 200)))
     huge = finest(Scores.of(rng.normal(size=300) * 1e300, rng.normal(size=300) * 1e300))
 

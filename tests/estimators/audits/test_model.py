@@ -72,8 +72,7 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
     alike = "scaled_confidence", "margin", "modified_entropy"
-    twins = {"entropy": "confidence", **dict.fromkeys(alike, "loss")}
-    for name, twin in twins.items():
+    for name, twin in {"entropy": "confidence", **dict.fromkeys(alike, "loss")}.items():
         np.testing.assert_array_equal(order(name), order(twin))
         assert name in audit.not_asked
         assert every.not_asked[name] == f"orders records as {twin} does"
@@ -268,9 +267,7 @@ def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_que
     logits[0][np.arange(100), labels[0][:100]] += 4.0
     options = {"groups": (group, group), "max_advantage": 0.9, "max_group_advantage": 0.3}
     plain = audited(logits, labels, **options)
-    together = audited(logits, labels, together=True, learners=[logistic()], **options)
-
-    for audit in (plain, together):
+    for audit in (plain, audited(logits, labels, together=True, learners=[logistic()], **options)):
         assert (audit.limits[1].name, audit.limits[1].decision.value) == ("group_advantage", "fail")
         assert "within group few is at least" in audit.limits[1].reason
         assert audit.decision is Decision.FAIL

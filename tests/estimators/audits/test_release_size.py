@@ -88,8 +88,7 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     assert (decisions(answer), answer.largest) == ("pff", 30)
     np.testing.assert_array_equal(answer.rows, answer.order[:30])
     scores = synthetic_scores(encode(train, holdout, part(released, answer.rows)), ["closeness"])
-    alone = advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"]))
-    assert alone.upper < 0.2
+    assert advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"])).upper < 0.2
     assert "the first 30 of 2,400 released rows, in the order that was drawn, keep" in answer.sentence
     assert "more of them exceed it. The first 600 of 2,400 released rows: with 95%" in answer.sentence
 

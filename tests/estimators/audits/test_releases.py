@@ -74,8 +74,7 @@ def test_of_several_queries_lower_ends_share_the_error_and_upper_ends_do_not() -
 @pytest.mark.slow
 def test_a_difference_holds_each_query_of_the_one_against_all_of_the_other() -> None:
     releases = drawn(np.random.default_rng(2), {"a": [0.5, 0.2], "b": [0.1, 0.25, 0.0]}, 300)
-    answer = compare_releases(releases, against="b", seed=1)
-    [apart] = answer.comparison.differences
+    [apart] = compare_releases(releases, against="b", seed=1).comparison.differences
 
     def ends(one: str, other: str, shares: int) -> tuple[float, float]:
         pair, confidence = (releases["a"][one], releases["b"][other]), 1 - 0.05 / shares

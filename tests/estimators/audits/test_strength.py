@@ -100,7 +100,6 @@ def test_shadows_are_named_where_a_model_without_the_records_would_tell_and_help
     alone, together, nothing = of_world(2.0), of_world(2.0, shadows=True), of_world(0.0)
 
     assert alone.weak
-    assert alone.beside is not None
     assert alone.beside.lower > 0.9
     assert "shadow" in alone.caution.message  # type: ignore[union-attr]
     assert together.strong

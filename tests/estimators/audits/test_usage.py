@@ -261,8 +261,7 @@ def test_units_of_one_law_are_seldom_said_to_differ_in_records() -> None:
 
 @pytest.mark.slow
 def test_one_record_of_each_unit_is_compared() -> None:
-    sample = groups(5, 100)
-    passages = [np.repeat(each, 6) for each in sample]
+    passages = [np.repeat(each, 6) for each in groups(5, 100)]
     units = [np.repeat(np.arange(100) + 1000 * i, 6) for i in range(3)]
 
     result = dataset_use(*passages, units=units)

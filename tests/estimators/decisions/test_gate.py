@@ -61,8 +61,7 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
 
     assert beside.limits[0].estimate.upper == alone.upper
     assert beside.limits[0].estimate.lower < alone.lower
-    third = advantage(data, confidence=1 - 0.05 / 3)
-    assert beside.limits[0].estimate.lower == third.lower
+    assert beside.limits[0].estimate.lower == advantage(data, confidence=1 - 0.05 / 3).lower
 
 
 def test_what_did_not_settle_a_limit_is_not_said_to_settle_it() -> None:
@@ -83,8 +82,7 @@ def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     assert records[2] is None
     assert result.records_needed == max(records[0] or 0, records[1] or 0)
     needed = roughly(result.records_needed or 0)
-    said = f"about {needed} records in all would settle all of them, you sent 600"
-    assert said in result.sentence
+    assert f"about {needed} records in all would settle all of them, you sent 600" in result.sentence
 
 
 def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes_whatever_the_records() -> None:
@@ -398,14 +396,12 @@ def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
 
 @pytest.mark.slow
 def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
-    rng = np.random.default_rng(0)
-    data = Scores.of(*rng.normal(size=(2, 2000, 2)))
+    data = Scores.of(*np.random.default_rng(0).normal(size=(2, 2000, 2)))
 
     accepted = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),), accept_learned_score=True))])
     refused = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),)))])
 
-    changes = accepted.limits[0].verdict.holds_up_to_changes
-    assert changes >= 1
+    assert accepted.limits[0].verdict.holds_up_to_changes >= 1
     assert "along the learned score" in accepted.limits[0].verdict.reason
     assert "It covers this learned score alone" in accepted.covers[-2]
     assert refused.decision is Decision.INCONCLUSIVE

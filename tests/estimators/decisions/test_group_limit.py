@@ -137,8 +137,7 @@ def test_the_records_that_a_group_is_said_to_need_are_about_enough() -> None:
 
 @each_case("maximum", [0.2, 1.0])
 def test_a_group_of_one_side_or_of_next_to_no_records_is_never_passed(maximum) -> None:
-    rng = np.random.default_rng(7)
-    data = Scores.of(*rng.random((2, 2000)))
+    data = Scores.of(*np.random.default_rng(7).random((2, 2000)))
     for name, places, words in (
         ("alone", [0], "its records are of one side only, 1 member and 0 nonmember records"),
         ("outside", range(2000, 2300), "0 member and 300 nonmember records"),
@@ -166,8 +165,7 @@ def test_no_group_at_all_that_can_be_judged_is_undecided() -> None:
 @pytest.mark.slow
 def test_ten_thousand_groups_of_next_to_no_records_are_answered() -> None:
     rng = np.random.default_rng(8)
-    data = Scores.of(*rng.random((2, 30_000)))
-    result = own_limit(data, rng.permutation(np.arange(60_000) % 10_000))
+    result = own_limit(Scores.of(*rng.random((2, 30_000))), rng.permutation(np.arange(60_000) % 10_000))
 
     assert len(result.limits[0].groups) == 10_000
     assert result.decision is Decision.INCONCLUSIVE
@@ -211,8 +209,7 @@ def test_people_with_several_rows_are_judged_by_whole_people() -> None:
 
 @pytest.mark.slow
 def test_vectors_pass_only_by_a_learned_score_that_was_accepted() -> None:
-    rng = np.random.default_rng(12)
-    data, groups = Scores.of(*rng.normal(size=(2, 800, 2))), ["a", "b"] * 800
+    data, groups = Scores.of(*np.random.default_rng(12).normal(size=(2, 800, 2))), ["a", "b"] * 800
     targets = [LearnedTarget((quadratic(),), accept_learned_score=each) for each in (False, True)]
     plain, accepted = (judge(data, [MaxGroupAdvantage(0.9, groups, each)], learned_by=each) for each in targets)
 

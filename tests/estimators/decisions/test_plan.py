@@ -57,8 +57,7 @@ def test_the_records_planned_decide_in_about_four_samples_of_five(expected, thre
 
     for run in range(12):
         sides = rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers)
-        scores = Scores.of(*sides, "continuous")
-        answer = verdict(advantage(scores, prior, seed=run), threshold)
+        answer = verdict(advantage(Scores.of(*sides, "continuous"), prior, seed=run), threshold)
         decided += answer.decision is not Decision.INCONCLUSIVE
 
     assert decided >= 5  # P(Bin(12, 0.8) < 5) < 0.06%

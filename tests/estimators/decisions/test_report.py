@@ -259,8 +259,7 @@ def test_twelve_bands_of_members_alone_have_no_upper_end_that_their_roc_curve_co
 def test_an_area_that_needs_more_than_the_upper_end_withdraws_it() -> None:
     answer = assess(draw(gaussian_shift(0.6), 1000))
     interval = replace(answer.advantage.estimate.interval, upper=0.2)
-    narrow = replace(answer.advantage, estimate=Estimate(0.1, interval))
-    withdrawn = coherent(narrow, answer.auc, ())
+    withdrawn = coherent(replace(answer.advantage, estimate=Estimate(0.1, interval)), answer.auc, ())
 
     assert withdrawn.upper == 1.0
     assert withdrawn.cautions[0].code == "resolution_rejected"

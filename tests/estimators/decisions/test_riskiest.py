@@ -115,8 +115,7 @@ def test_one_query_is_compared_without_correction_and_several_as_ever() -> None:
 def test_the_query_that_exposes_members_is_named() -> None:
     bulk = RNG.normal(size=(2, 1000))
     exposed = Scores.of(np.append(bulk[0], np.linspace(8, 9, 30)), bulk[1])
-    exposures = exposures_of(BOTH | {"exposed": exposed})
-    name, worst = most_exposed(exposures)
+    name, worst = most_exposed(exposures_of(BOTH | {"exposed": exposed}))
 
     assert name == "exposed"
     assert worst.alarm

@@ -140,5 +140,4 @@ def test_limits_at_any_cut_hold_at_all_of_them_at_once() -> None:
             own.append(limits.advantage(alpha)[0] > 0.0)
         low, high, advantage = low + any(tpr_low), high + any(fpr_high), advantage + any(own)
 
-    most = int(binom.isf(1e-3, runs, alpha))
-    assert max(low, high, advantage) <= most
+    assert max(low, high, advantage) <= int(binom.isf(1e-3, runs, alpha))

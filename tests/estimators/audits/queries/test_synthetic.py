@@ -59,7 +59,6 @@ def median(values: list[float]) -> float:
 def by_hand(tables: Encoding, index: int) -> dict[str, float]:
     """Every query for one member, as its authors write it, over all rows and without any library."""
     x, s = tables.members.points[index], tables.synthetic.points
-    assert tables.reference is not None
     r = tables.reference.points
     n, m = len(s), len(r)
     ds, dr = to_all(x, s), to_all(x, r)
@@ -93,7 +92,6 @@ def by_hand(tables: Encoding, index: int) -> dict[str, float]:
 
 
 def rarity(tables: Encoding, index: int, together: int) -> float:
-    assert tables.reference is not None
     own, s, r = tables.members.values[index], tables.synthetic.values, tables.reference.values
     total = 0.0
     for columns in combinations(range(len(own)), together):
@@ -123,7 +121,6 @@ def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
 
 
 def local_rank_over(tables: Encoding, index: int, k: int) -> float:
-    assert tables.reference is not None
     x, s, r = tables.members.points[index], tables.synthetic.points, tables.reference.points
     own = to_all(x, s)[0]
     theirs = [to_all(each, s)[0] for each in r][:k]
@@ -172,8 +169,7 @@ def test_exchanging_the_sides_exchanges_the_scores(reference) -> None:
 
 def test_a_score_does_not_depend_on_who_else_is_asked_about() -> None:
     tables = drawn(4)
-    release = Release(tables.synthetic, tables.reference)
-    together = release.scores(tables.members)
+    together = Release(tables.synthetic, tables.reference).scores(tables.members)
 
     for index in range(len(tables.members)):
         alone = Release(tables.synthetic, tables.reference).scores(tables.members.part([index]))
@@ -211,8 +207,7 @@ def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
     scores = synthetic_scores(encode(a, b, s, r))
 
     for name in CATALOGUE.keys() - blind:
-        result = advantage(Scores.of(scores.members[name], scores.nonmembers[name]))
-        assert result.lower > 0.0, name
+        assert advantage(Scores.of(scores.members[name], scores.nonmembers[name])).lower > 0.0, name
         assert np.mean(scores.members[name]) > np.mean(scores.nonmembers[name]), name
 
 

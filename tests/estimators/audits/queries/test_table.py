@@ -243,9 +243,7 @@ def test_frames_and_columns_of_other_libraries() -> None:
         "text": ["x", None, "y"], "moment": ["2020-01-01", None, "2020-01-03 12:00"],
     }  # fmt: skip
     masked = plain | {"whole": np.ma.masked_equal(np.array([2**53 + 1, 0, 3]), 0)}
-    arrow = dict(zip(plain, pa.table(plain).columns, strict=True))
-
-    tables = encode(frame, masked, plain, arrow)
+    tables = encode(frame, masked, plain, dict(zip(plain, pa.table(plain).columns, strict=True)))
 
     assert kinds(tables) == {
         "whole": "number", "level": "category", "true": "number", "text": "category", "moment": "date",
