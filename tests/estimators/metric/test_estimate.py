@@ -361,8 +361,7 @@ def test_what_cannot_be_estimated_is_refused_by_name(counts, metric, prior, opti
 
 @pytest.mark.parametrize(("n1", "n0"), [(3, 3), (3, 50), (40, 4)])
 def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n0):
-    counts = Counts.of([n1, 0, 0], [n0 - 1, 1, 0])
-    result = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
+    result = metric_optimum(Counts.of([n1, 0, 0], [n0 - 1, 1, 0]), preset("f_beta", 0.1), 0.1)
 
     assert 0.0 <= result.interval.lower <= result.value <= result.interval.upper <= 1.0
     assert "few_records" in {c.code for c in result.cautions}

@@ -50,9 +50,7 @@ def test_constant_scores_give_the_baseline_and_nothing_more(prior) -> None:
 def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.random(200) * 1.7e308, rng.random(200) * 5e-324
-    result = advantage(Scores.of(a, b, Query.CONTINUOUS))
-
-    assert result.lower > 0.9
+    assert advantage(Scores.of(a, b, Query.CONTINUOUS)).lower > 0.9
 
 
 HALVES = Counts.of([5, 5], [5, 5])
@@ -195,8 +193,7 @@ def test_a_billion_records_posted_as_counts_are_answered_to_four_digits() -> Non
 
     result = advantage(Counts.of(r, q, np.arange(1.0, 20.0)))
 
-    truth = 0.5 * np.abs(shares - 0.05).sum()
-    assert result.lower <= truth <= result.upper
+    assert result.lower <= (0.5 * np.abs(shares - 0.05).sum()) <= result.upper
     assert result.estimate.interval.width < 2e-4
 
 
@@ -303,8 +300,7 @@ def test_the_upper_end_grows_with_the_changes_that_it_covers() -> None:
     assert ends == sorted(ends)
     four = advantage(scores, 0.4, CellsTarget(changes=4))
     assert four.upper == max(ends[3], advantage(scores, 0.4, CellsTarget(changes=0)).upper)
-    alone = [changes_upper(finest(scores), 0.4, 0.025, each.changes) for each in curve]
-    assert alone == ends
+    assert [changes_upper(finest(scores), 0.4, 0.025, each.changes) for each in curve] == ends
     assert upper_by_changes(Scores.of(["a", "b", "a"] * 4, ["a", "b", "c"] * 4)) == ()
 
 
@@ -366,8 +362,7 @@ def test_no_rule_with_so_many_changes_is_above_the_limit_in_truth(target, prior)
         rng = np.random.default_rng(run)
         u = rng.random(4000)
         members = u[rng.random(u.size) < (1 + 0.5 * np.sin(20 * np.pi * u)) / 2][:800]
-        nonmembers = rng.random(1200 if prior != 0.5 else 800)
-        result = advantage(Scores.of(members, nonmembers), prior, target)
+        result = advantage(Scores.of(members, rng.random(1200 if prior != 0.5 else 800)), prior, target)
         maximum = result.upper + 0.05
         kept = result.holds_up_to(maximum)
         grid = np.linspace(0, 1, 4001)

@@ -122,8 +122,7 @@ def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
 
 
 def test_the_interval_covers_the_expectation_of_w_n() -> None:
-    rng = np.random.default_rng(5)
-    draws = rng.multinomial(60, [0.2] * 5, size=(300, 2))
+    draws = np.random.default_rng(5).multinomial(60, [0.2] * 5, size=(300, 2))
     prior, n = 0.3, 60
     # E|X - c| cell by cell: two independent binomials, summed over all pairs
     x = np.arange(n + 1)

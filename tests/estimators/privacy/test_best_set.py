@@ -166,8 +166,7 @@ def test_a_score_of_two_values_is_judged_as_two_labels_are() -> None:
 @each_case("members, nonmembers, limit", [(450, 18, 0.28), (450, 18, 0.1), (900, 750, 0.02)])
 def test_of_few_values_as_many_records_as_are_named_settle_it(members, nonmembers, limit) -> None:
     open_yet = judge(booleans(members, nonmembers, 1500), [MaxTpr(limit, 0.01)])
-    needed = open_yet.limits[0].verdict.records_needed
-    times = needed / 3000
+    times = open_yet.limits[0].verdict.records_needed / 3000
     decided = [
         judge(booleans(*(round(each * more * times) for each in (members, nonmembers, 1500))), [MaxTpr(limit, 0.01)])
         for more in (0.9, 1.0)

@@ -162,8 +162,7 @@ def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_t
         assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
         inside, allowance = np.array([m]), np.array([k])
         tails = Ranges([("high", 0, 0)], inside, allowance, allowance, np.array([level]))
-        hope = dict(_hopeful(tails, n1, n0))
-        assert hope[0] >= limit
+        assert dict(_hopeful(tails, n1, n0))[0] >= limit
 
 
 def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
@@ -212,8 +211,7 @@ def test_a_column_that_says_exact_copy_is_enough() -> None:
 
 def test_of_vectors_a_cell_is_exposed_and_is_no_label(rng) -> None:
     members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
-    scores = Scores.of(members, rng.normal(size=(2000, 2)))
-    counts = finest(scores)
+    counts = finest(Scores.of(members, rng.normal(size=(2000, 2))))
     some = np.ones((2, counts.size), dtype=np.int64)
     some[:, -1] = 80, 5
     pure, mixed = exposure(counts), exposure(Counts.trusted(some[0], some[1], counts.cells))

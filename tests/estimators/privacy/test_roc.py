@@ -111,8 +111,7 @@ def test_a_long_curve_keeps_512_exact_points_and_the_low_corner(rng):
         above = ours[hits - 1] if hits else np.inf
         assert (falling > above).sum() <= alarms
         assert hits <= (members > (falling[alarms] if alarms < 16_000 else -np.inf)).sum()
-    at_zero = curve.tpr[curve.fpr == 0.0].max()
-    assert at_zero == (members > falling[0]).mean()
+    assert curve.tpr[curve.fpr == 0.0].max() == (members > falling[0]).mean()
     assert (curve.fpr < 0.01).sum() >= 50
 
 
@@ -348,6 +347,5 @@ def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     point = roc.operating_point(counts, 0.01)
 
     at = np.searchsorted(1.0 - ndtr(-cuts), 0.99)  # the cut whose rate is at most 1%
-    truth = 1.0 - ndtr(cuts[at] - 0.5)
-    assert point.estimate.lower <= truth <= point.estimate.upper
+    assert point.estimate.lower <= (1.0 - ndtr(cuts[at] - 0.5)) <= point.estimate.upper
     assert point.estimate.upper - point.estimate.lower < 0.005

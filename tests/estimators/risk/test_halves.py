@@ -48,8 +48,7 @@ def test_a_target_that_is_a_record_is_answered_as_it_and_one_that_belongs_with_i
 
 
 def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said_of_all() -> None:
-    scores = draw(3, 400, 0.5)
-    risks = individual_risk(scores, 0.3, learners=LOGISTIC)
+    risks = individual_risk(draw(3, 400, 0.5), 0.3, learners=LOGISTIC)
 
     assert isinstance(risks.cells.counts.cells, Halves)
     start = 0

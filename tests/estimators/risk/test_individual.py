@@ -310,8 +310,7 @@ def test_no_risk_passes_a_threshold_of_one():
 
 @pytest.fixture(scope="module")
 def leaky():
-    rng = np.random.default_rng(11)
-    return Scores.of(*gaussian_shift(0.5).draw(rng, 300, 700), "continuous")
+    return Scores.of(*gaussian_shift(0.5).draw(np.random.default_rng(11), 300, 700), "continuous")
 
 
 def test_every_record_gets_the_row_of_its_cell_members_first_whatever_the_scale_of_the_score(leaky):
@@ -516,9 +515,7 @@ def test_a_leak_of_a_whole_group_is_flagged_and_an_exposed_cell_exposes_no_group
 
 
 def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it(rng):
-    scores = Scores.of(rng.normal(1.2, size=24), rng.normal(size=24))
-
-    result = individual_risk(scores)
+    result = individual_risk(Scores.of(rng.normal(1.2, size=24), rng.normal(size=24)))
 
     own = cell_risks(result.cells.counts).signed_simultaneous.lower
     assert result.top(1).cell[0] == np.argmax(own)

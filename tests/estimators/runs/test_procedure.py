@@ -73,8 +73,7 @@ def test_halls_interval_undoes_his_polynomial() -> None:
 
 
 def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -> None:
-    seen = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0)
-    low, high = seen.mean(ALPHA)
+    low, high = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0).mean(ALPHA)
 
     assert high == 1.0
     assert binom.pmf(500, 500, (1.0 + low) / 2.0) == pytest.approx(ALPHA)
@@ -322,8 +321,7 @@ def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end
         assert upper(kept) <= threshold < upper(kept + 1)
         assert f"change their guess at most {kept} times along the score" in verdict.covers[0]
     assert (result.verdict(0.01).holds_up_to_changes, result.verdict(0.01).covers) == (None, ())
-    rng = np.random.default_rng(8)
-    named = Scores.of(*rng.choice([*"abc"], (2, data.n_members)))
+    named = Scores.of(*np.random.default_rng(8).choice([*"abc"], (2, data.n_members)))
     whole = procedure_advantage(named, label).verdict(0.5)
     assert (whole.decision, whole.holds_up_to_changes) == (Decision.PASS, None)
     assert "see which of 3 groups of similar values a score falls in" in whole.covers[0]
@@ -416,8 +414,7 @@ def test_clusters_take_as_many_times_the_records_as_their_design_effect_says(mon
     in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)
     assert in_clusters.records == 4000  # 40 clusters, below which limits are found by betting
     assert "in 40 clusters" in in_clusters.sentence
-    width = plan_width(0.4, 0.3, design_effect=2.0).records
-    assert width == 2 * (plan_width(0.4, 0.3).records or 0)
+    assert plan_width(0.4, 0.3, design_effect=2.0).records == 2 * (plan_width(0.4, 0.3).records or 0)
     with pytest.raises(OutOfRange, match=r"design_effect: got 0\.5, need at least 1"):
         plan_verdict(0.4, 0.1, design_effect=0.5)
 

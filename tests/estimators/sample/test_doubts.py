@@ -27,8 +27,7 @@ Draw = Callable[[np.random.Generator, int, int], Floats]
 
 
 def codes(members: object, nonmembers: object, query: str = "continuous") -> list[str]:
-    counts = finest(Scores.of(members, nonmembers, query))
-    return [caution.code for caution in counts.doubts]
+    return [caution.code for caution in finest(Scores.of(members, nonmembers, query)).doubts]
 
 
 def single(x: Floats) -> Floats:
@@ -209,9 +208,7 @@ def test_which_scores_are_sampled_hangs_on_no_block(rng) -> None:
     for rows in np.array_split(np.arange(30_000), 7):
         stream = stream.plus(a[rows], b[rows[rows < 20_000]])
         several.append(CountStream.on_grid().plus(a[rows], b[rows[rows < 20_000]]).part())
-    parts = ScoreSample.together(part.sample for part in several[::-1])
-
-    for each in (parts, stream.part().sample):
+    for each in (ScoreSample.together(part.sample for part in several[::-1]), stream.part().sample):
         assert each.zeros == whole.zeros == 4
         assert [np.sort(side).tolist() for side in each.sides] == [np.sort(side).tolist() for side in whole.sides]
 

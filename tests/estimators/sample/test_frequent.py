@@ -227,8 +227,7 @@ def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cut
         assert 0 <= each.members <= (a == each.score).sum()
         assert 0 <= each.nonmembers <= (b == each.score).sum()
     assert counts.unlike().min() >= 0
-    again = Counts.from_dict(counts.to_dict())
-    assert again.to_dict() == counts.to_dict()
+    assert Counts.from_dict(counts.to_dict()).to_dict() == counts.to_dict()
 
 
 @each_case("frequent", [

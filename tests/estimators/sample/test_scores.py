@@ -80,8 +80,7 @@ def test_many_distinct_numbers_are_continuous_and_few_discrete_though_the_first_
     assert scores.reason == "many distinct values"
 
     x = np.repeat([0.1, 0.2], 2000)
-    y = np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)])
-    scores = Scores.of(x, y)
+    scores = Scores.of(x, np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)]))
 
     assert scores.query is Query.DISCRETE
     assert scores.reason.startswith("only 3 distinct values")

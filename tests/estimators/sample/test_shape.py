@@ -16,7 +16,6 @@ from tests.cases import each_case
 
 def shape_of(data: Scores | Counts) -> Shape:
     result = shape(data)
-    assert result is not None
     assert result.members.sum() + result.outside_members == data.n_members
     assert result.nonmembers.sum() + result.outside_nonmembers == data.n_nonmembers
     assert (result.edges is None) != (result.labels is None)
@@ -128,9 +127,7 @@ def test_scores_that_crowd_next_to_0_or_1_have_bins_by_powers_of_the_distance(ne
     ids=["zeros", "ones", "both signs", "not next to 1"],
 )
 def test_one_value_that_many_have_is_no_crowd_and_neither_is_one_elsewhere(side, rng) -> None:
-    found = shape_of(Scores.of(side(rng), side(rng)))
-
-    widths = np.diff(found.edges)
+    widths = np.diff(shape_of(Scores.of(side(rng), side(rng))).edges)
     assert widths.max() == pytest.approx(widths.min())
 
 

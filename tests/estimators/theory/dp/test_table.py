@@ -124,6 +124,4 @@ def test_no_delta_is_above_one_at_the_ends_of_its_weights():
 
 @each_case("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
 def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
-    kept = dp.keeping(advantage).epsilon
-
-    assert dp.advantage_ceiling(kept) == pytest.approx(advantage, abs=3e-16)
+    assert dp.advantage_ceiling(dp.keeping(advantage).epsilon) == pytest.approx(advantage, abs=3e-16)

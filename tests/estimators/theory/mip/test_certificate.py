@@ -260,9 +260,7 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
 
     draws = (length[group] * generator.exponential(size=len(group)) for _ in range(runs))
     scales = [mip.Sizes(noise, each, group, 40, 0.5).scale(0.1, confidence) for each in draws]
-    misses = sum(true_eta(scale) > 0.1 for scale in scales)
-
-    assert misses <= runs * (1.0 - confidence)
+    assert sum(true_eta(scale) > 0.1 for scale in scales) <= runs * (1.0 - confidence)
 
 
 def test_the_rows_needed_are_the_fewest_that_show_anything() -> None:

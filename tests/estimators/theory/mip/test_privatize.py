@@ -126,9 +126,7 @@ def test_a_fit_that_draws_numbers_itself_and_minds_the_order_is_as_welcome(rng) 
             value += 0.2 * (row - value)
         return value + 0.01 * float(rng.normal())
 
-    released = mip.privatize(walk, POINTS[:, 0], 0.2, seed=2, method=mip.Swaps(rounds=64))
-
-    assert released.certified
+    assert mip.privatize(walk, POINTS[:, 0], 0.2, seed=2, method=mip.Swaps(rounds=64)).certified
 
 
 def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:
