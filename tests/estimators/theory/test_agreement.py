@@ -39,9 +39,7 @@ def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_sta
 @pytest.mark.slow
 @pytest.mark.parametrize(("delta", "runs"), [(1e-5, 15), (0.1, 15)])
 def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated(delta, runs):
-    claim = GaussianDp(1.0).pair(delta)
-
-    assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05 * runs
+    assert contradicted(shifted, 1.0, GaussianDp(1.0).pair(delta), (100, 100), 0.4, runs) <= 0.05 * runs
 
 
 @pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 1e-3)])

@@ -118,8 +118,6 @@ def test_the_bound_is_what_the_p_value_says():
     below, above = (one_run(data, "coin", ApproximateDp(bound + by, 1e-5), direction="high") for by in (-1e-3, 1e-3))
 
     assert (below.decision, above.decision) == ("contradicted", "not contradicted")
-    assert below.promise is not None
-    assert above.promise is not None
     assert below.promise.p_value <= 0.025 < above.promise.p_value
 
 
@@ -160,8 +158,7 @@ def test_a_split_pairs_as_many_as_the_smaller_side_has_and_leaves_equal_ones_out
 
 @each_case("direction, sign", [("high", 1.0), ("low", -1.0), ("either", -1.0)])
 def test_few_members_far_out_are_seen_in_a_split(direction, sign):
-    rng = np.random.default_rng(9)
-    members, nonmembers = rng.normal(size=(2, 2000))
+    members, nonmembers = np.random.default_rng(9).normal(size=(2, 2000))
     members[:100] += 20.0
 
     result = one_run(Scores.of(sign * members, sign * nonmembers), "split", direction=direction)
@@ -172,8 +169,6 @@ def test_a_promise_about_adding_counts_twice_for_a_split():
     data = canaries(5, 2000, 1.0, split=True)
     doubled, once = (one_run(data, "split", GaussianDp(0.5), adjacency=about) for about in ("add_remove", "replace"))
 
-    assert doubled.promise is not None
-    assert once.promise is not None
     assert doubled.promise.p_value > once.promise.p_value
     with pytest.raises(OptionError, match="adjacency"):
         one_run(data, "coin", GaussianDp(0.5), adjacency="replace")
@@ -196,7 +191,6 @@ def test_mu_is_stated_only_of_mechanisms_that_are_said_to_be_gaussian():
 
     assert plain.gaussian is None
     assert "Gaussian" not in plain.sentence
-    assert declared.gaussian is not None
     assert 0.0 < declared.gaussian.mu < 2.0
     assert declared.gaussian.epsilon == pytest.approx(gaussian_epsilon(declared.gaussian.mu, 1e-5))
     assert one_run(data, "coin", gaussian=True).gaussian.epsilon == np.inf
@@ -279,9 +273,7 @@ def test_runs_after_the_one_that_contradicts_take_nothing_back():
 
 @each_case("draw, word", [("coin", "12 records"), ("split", "6 pairs")])
 def test_runs_that_could_show_nothing_say_so(draw, word):
-    run = Counts.of([3, 0], [0, 3], edges=[0.5])
-
-    result = several_runs([run] * 2, draw, delta=0.1)
+    result = several_runs([Counts.of([3, 0], [0, 3], edges=[0.5])] * 2, draw, delta=0.1)
     assert result.epsilon.value == 0.0
     assert [each.message[: len(word)] for each in result.cautions if each.code == "too_few_records"] == [word]
 

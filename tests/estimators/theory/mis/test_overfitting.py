@@ -28,9 +28,7 @@ def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_thresh
     grid = np.linspace(0.0, 2.0, 200_001)
     train_cdf, heldout_cdf = 1.0 - np.exp(-grid / 0.01), 1.0 - np.exp(-grid)
     truth = min(security_at(t, f, gamma) for t, f in zip(train_cdf, heldout_cdf, strict=True))
-    found = overfitting(train, heldout, gamma)
-
-    assert truth <= found.security.upper < truth + 0.03
+    assert truth <= overfitting(train, heldout, gamma).security.upper < truth + 0.03
     laws = (np.diff(cdf, append=1.0) for cdf in (heldout_cdf, train_cdf))
     assert truth == pytest.approx(1.0 - divergence(*laws, gamma), abs=1e-3)
 

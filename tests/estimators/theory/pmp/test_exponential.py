@@ -38,8 +38,7 @@ def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> N
 
 def test_probabilities_too_small_for_floats_keep_their_ratio() -> None:
     mechanism = Summed(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.9], [0.0, 0.8]]), 1.0)
-    far = 4000.0
-    found = mechanism.exact(far)
+    found = mechanism.exact(4000.0)
 
     assert np.exp(found.inside[:, 1]).max() == 0.0
     # outcome 1 costs 1.7 at least with record 3, 1.9 without: e^(-2000 L), each from one training set of three
