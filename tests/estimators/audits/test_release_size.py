@@ -15,7 +15,7 @@ from estimators.audits.queries.nested import nested_scores
 from estimators.audits.release_size import ReleaseSize, default_sizes
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.binomial import excess_lower
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import audited, drawn, with_copies
 from tests.estimators.cautions import codes
@@ -204,7 +204,7 @@ def test_sizes_that_are_none_are_refused(sizes, error, words) -> None:
 FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
 
 
-@each_case(
+test_tables_and_options_that_give_no_answer_are_refused = refusals(
     "tables, options, error",
     ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
     ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
@@ -216,10 +216,8 @@ FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
     ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
     ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
     ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
+    ask=lambda tables, options: release_size(*tables, **options),
 )
-def test_tables_and_options_that_give_no_answer_are_refused(tables, options, error) -> None:
-    with pytest.raises(error):
-        release_size(*tables, **options)
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from estimators import Decision
 from estimators.audits.model import Shadows, Strength, audit_model, planting, query_strength
 from estimators.audits.model.strength import OPEN, UNMEASURED, WEAK
 from estimators.audits.queries.shadows import random_halves
-from estimators.errors import InputError, MaceError, OutOfRange, TooFewRecords
-from tests.cases import each_case
+from estimators.errors import InputError, OutOfRange, TooFewRecords
+from tests.cases import each_case, refusals
 
 ONES = np.ones(300, int)
 
@@ -146,7 +146,7 @@ def test_every_record_is_drawn_for_one_twin_and_planted_by_a_coin() -> None:
     assert np.all(abs(often - 200.0) < 4.0 * np.sqrt(400 * 0.25))
 
 
-@each_case(
+test_what_says_nothing_of_strength_is_refused = refusals(
     "ask, error, field",
     (partial(planting, 4, 15, 10), TooFewRecords, "twins"),
     (partial(planting, 1, 100, 7), TooFewRecords, "twins"),
@@ -155,8 +155,3 @@ def test_every_record_is_drawn_for_one_twin_and_planted_by_a_coin() -> None:
     (partial(strength, 2.0, copies=0), OutOfRange, "copies"),
     (partial(query_strength, [0.5] * 8, [0.5] * 8, [0] * 8, [2] * 8), InputError, "spared"),
 )
-def test_what_says_nothing_of_strength_is_refused(ask: Any, error: type[MaceError], field: str) -> None:
-    with pytest.raises(error) as raised:
-        ask()
-
-    assert raised.value.field == field

@@ -11,7 +11,7 @@ from sklearn import metrics
 from estimators.errors import MetricError, OutOfRange, UnknownName
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.presets import PRESETS, preset
-from tests.cases import each_case
+from tests.cases import refusals
 
 PRIORS = (0.1, 0.3, 0.5)
 UNIT, SEEDS = st.floats(0, 1), st.integers(0, 2**31)
@@ -185,7 +185,7 @@ def test_degenerate_optima_are_named(prior):
     assert {name: preset(name, prior).degeneracy(prior) for name in PRESETS} == dict.fromkeys(PRESETS) | named
 
 
-@each_case("ask, error, where", [
+test_what_is_no_metric_is_refused_and_says_where = refusals("ask, error, words", [
     (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
     (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
     (lambda: Metric("bad", a0=1.0, b11=1.0, b10=1.0).degeneracy(0.3), MetricError, "TPR = 0, FPR = 0"),
@@ -204,9 +204,6 @@ def test_degenerate_optima_are_named(prior):
     (lambda: preset("f_beta", 0.1, betta=2), UnknownName, "beta"),
     (lambda: preset("f_beta", 0.1, beta=0), OutOfRange, "beta"),
 ])  # fmt: skip
-def test_what_is_no_metric_is_refused_and_says_where(ask, error, where):
-    with pytest.raises(error, match=where):
-        ask()
 
 
 def test_a_metric_may_be_one_only_at_some_priors():

@@ -8,14 +8,14 @@ from estimators.adversary.changes import best_by_changes
 from estimators.adversary.insample import changes_upper
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
-from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
+from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import upper_by_changes
 from estimators.sample.cells import Values
 from estimators.sample.counting import by_category, by_grid, by_rank, finest
 from estimators.statement import at_least, at_most, both_ends
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, most_misses, scale, vector_shift, xor
 
 SHIFTED = Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(1), 1000, 1000))
@@ -56,7 +56,7 @@ def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
 HALVES = Counts.of([5, 5], [5, 5])
 
 
-@each_case("ask, error, words", [
+test_what_cannot_be_asked_is_refused = refusals("ask, error, words", [
     *((lambda bad=bad: advantage(HALVES, bad), OutOfRange, "prior") for bad in (0.0, 1.0, -0.1, 1.5, np.nan)),
     *((lambda bad=bad: advantage(HALVES, confidence=bad), OutOfRange, "confidence") for bad in (0.0, 1.0, np.nan)),
     *(
@@ -68,16 +68,13 @@ HALVES = Counts.of([5, 5], [5, 5])
         for bad in (0, -1, 1.5, 8.0, np.nan, "8")
     ),
     *((lambda bad=bad: advantage(HALVES, seed=bad), OutOfRange, "seed") for bad in (-1, 1.5, None)),
-    (lambda: advantage(np.ones(9)), MaceError, r"need Scores.of\(members, nonmembers\)"),
+    (lambda: advantage(np.ones(9)), InputError, r"need Scores.of\(members, nonmembers\)"),
     (lambda: advantage(HALVES, target=LearnedTarget()), InputError, "needs scores, not counts"),
     (lambda: ask(categories(5, 0.1), 100, 100, target=ThresholdTarget()), IncompatibleCells, "with an order"),
     (lambda: ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3)), OutOfRange,
      "universe: got 3 possible categories, but the records have 10"),
     (lambda: advantage(Scores.of(*np.arange(120).astype(str).reshape(2, 60), "discrete")), TooManyCells, None),
 ])  # fmt: skip
-def test_what_cannot_be_asked_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
 def test_the_normalisations_of_the_other_papers_follow_from_the_advantage() -> None:

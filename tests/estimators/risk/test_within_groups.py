@@ -6,11 +6,11 @@ import pytest
 from estimators import Counts, Decision, Scores, advantage, by_group
 from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite
+from estimators.errors import DimensionMismatch, MixedTypes, NotFinite, RaggedRows
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import by_group_of_counts
 from estimators.sample.counting import by_edges, by_grid, finest
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 
@@ -94,13 +94,10 @@ def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_ans
 SCORES = Scores.of(np.arange(20.0), np.arange(20.0))
 
 
-@each_case("labels, error", [
-    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, InputError),
+test_labels_that_are_not_one_a_record_are_refused = refusals("labels, error", [
+    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, RaggedRows),
     ([float("nan")] * 20, NotFinite), ([None] * 20, MixedTypes),
-])  # fmt: skip
-def test_labels_that_are_not_one_a_record_are_refused(labels, error) -> None:
-    with pytest.raises(error):
-        by_group(SCORES, labels, ["a"] * 20)
+], ask=lambda labels: by_group(SCORES, labels, ["a"] * 20))  # fmt: skip
 
 
 def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() -> None:

@@ -13,7 +13,7 @@ from estimators import Decision, Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.decisions import plan as planning_of_records
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
-from estimators.errors import MaceError, OutOfRange
+from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
 from estimators.optimum.ends import ends_of
 from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
@@ -22,7 +22,7 @@ from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
-from tests.cases import each_case
+from tests.cases import refusals
 from tests.oracles import most_misses
 
 ALPHA = 0.025
@@ -361,21 +361,18 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
 NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
 
 
-@each_case("data, labels, field, message", [
-    (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
-    (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
-    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+test_what_cannot_be_told_apart_is_refused_by_one_sentence = refusals("data, labels, error, field, words", [
+    (NUMBERS, ["a"] * 64, TooFewRecords, "model",
+     "model: all rows are of one model, 'a': nothing is known of another training"),
+    (NUMBERS, (["a", "b", "c"] * 22)[:64], TooFewRecords, "model", "model: got 3 models, need at least 4"),
+    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, TooFewRecords, "model",
      r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
-    (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
-    (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
-    (NUMBERS, np.tile(np.arange(32), 2), "model",
+    (NUMBERS, [*"abcd"] * 8, DimensionMismatch, "model", "model: got 32 labels for 64 rows"),
+    (NUMBERS, ["a", "b", "c", ""] * 16, InputError, "model", "model: row 3 has no label"),
+    (NUMBERS, np.tile(np.arange(32), 2), TooFewRecords, "model",
      r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
-    (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
-])  # fmt: skip
-def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
-    with pytest.raises(MaceError, match=message) as error:
-        procedure_advantage(data, labels)
-    assert error.value.field == field
+    (VECTORS, np.tile(np.arange(4), 16), DimensionMismatch, "members", "need one number a record"),
+], ask=procedure_advantage)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -84,8 +84,8 @@ def posted(**cells: object) -> dict[str, object]:
     return {"members": [1, 2], "nonmembers": [1, 2], "cells": cells or None}
 
 
-@each_case(
-    "value, match",
+test_malformed_counts_are_refused_with_the_reason = refusals(
+    "value, words",
     ({"members": [1, 2]}, "nonmembers is missing"),
     ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
     ({"members": [1, 2.5], "nonmembers": [1, 1]}, "cell 1 is not a whole number"),
@@ -102,10 +102,9 @@ def posted(**cells: object) -> dict[str, object]:
     (posted(kind="categories", labels=["b", "b"]), None),
     (posted(kind="values", labels=[np.nan, 1.0]), None),
     (posted(kind="boxes", axes=[-5], cuts=[1.0]), None),
+    error=InvalidCounts,
+    ask=Counts.from_dict,
 )
-def test_malformed_counts_are_refused_with_the_reason(value, match) -> None:
-    with pytest.raises(InvalidCounts, match=match):
-        Counts.from_dict(value)
 
 
 NAMES = [f"user-{i}" for i in range(200)]

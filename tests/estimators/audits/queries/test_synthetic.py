@@ -14,7 +14,7 @@ from estimators.audits.queries.table import Encoding, encode, encode_points
 from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.optimum.advantage import advantage
 from estimators.sample.scores import Scores
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 Floats = NDArray[np.float64]
 
@@ -297,7 +297,7 @@ def test_euclidean_distances_of_raw_numbers(rng) -> None:
 NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
 
 
-@each_case(
+test_what_is_wrong_is_named = refusals(
     "tables, names, options, error, words",
     (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
     (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
@@ -305,10 +305,8 @@ NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
     (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
     (NINE, None, {"near": -1.0}, OutOfRange, "near"),
     (NINE, None, {"k": 0}, OutOfRange, "k"),
+    ask=lambda tables, names, options: synthetic_scores(tables, names, **options),
 )
-def test_what_is_wrong_is_named(tables, names, options, error, words) -> None:
-    with pytest.raises(error, match=words):
-        synthetic_scores(tables, names, **options)
 
 
 def test_the_catalogue_says_what_each_query_is() -> None:
