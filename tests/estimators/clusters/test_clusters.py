@@ -76,17 +76,6 @@ def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("truth", [0.0, 0.6])
-@pytest.mark.parametrize("world", FEW)
-def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
-    result = ask(FEW[world](truth), 0)
-
-    assert misses(FEW[world](truth), truth, 5).max() <= most_misses(5)
-    assert result.clusters.method == "betting"
-    assert result.estimate.interval.guarantee.finite_sample
-
-
-@pytest.mark.slow
 def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> None:
     draw, alarms = people(equal(40, 50), 0.95, 0.0), np.zeros(2)
     for seed in range(12):
