@@ -176,26 +176,23 @@ def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
     assert default_sizes(5000) == [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 
 
-@pytest.mark.slow
-@each_case(
-    "sizes, error, words",
-    ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
-    ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
-    ([-5], OutOfRange, "need a whole number of at least 1"),
-    ([10.0], OutOfRange, "need a whole number"),
-    ([float("nan")], OutOfRange, "need a whole number"),
-    ([True], OutOfRange, "got bool"),
-    (["10"], OutOfRange, "got str"),
-    ([], OptionError, "got none, need at least 1"),
-    ("10", OptionError, "got str, need a list of whole numbers"),
-    (10, OptionError, "got int, need a list of whole numbers"),
+test_sizes_that_are_none_are_refused = pytest.mark.slow(
+    refusals(
+        "sizes, error, words",
+        ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
+        ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
+        ([-5], OutOfRange, "need a whole number of at least 1"),
+        ([10.0], OutOfRange, "need a whole number"),
+        ([float("nan")], OutOfRange, "need a whole number"),
+        ([True], OutOfRange, "got bool"),
+        (["10"], OutOfRange, "got str"),
+        ([], OptionError, "got none, need at least 1"),
+        ("10", OptionError, "got str, need a list of whole numbers"),
+        (10, OptionError, "got int, need a list of whole numbers"),
+        field="sizes",
+        ask=lambda sizes: release_size(*drawn(8, 100)[:3], sizes=sizes, queries=["closeness"]),
+    )
 )
-def test_sizes_that_are_none_are_refused(sizes, error, words) -> None:
-    train, holdout, released, _ = drawn(8, 100)
-    with pytest.raises(error, match=words) as refusal:
-        release_size(train, holdout, released, sizes=sizes, queries=["closeness"])
-
-    assert refusal.value.field == "sizes"
 
 
 FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))

@@ -101,11 +101,16 @@ def test_rows_that_are_not_the_same_are_not_paired() -> None:
     assert apart.estimate.interval.width < paired.estimate.interval.width
 
 
-def test_counts_are_releases_as_well() -> None:
-    answer = compare_releases({"a": Counts.of([10, 90], [90, 10]), "b": Counts.of([50, 50], [50, 50])})
+def test_who_has_several_releases_may_do_better_is_said_and_counts_are_releases_as_well() -> None:
+    releases = drawn(np.random.default_rng(5), {"a": [0.1], "b": [0.1]}, 100)
+    [caution] = compare_releases(releases).comparison.cautions
+    below = compare_releases(releases, prior=0.1, max_advantage=0.5).comparison.cautions[0]
+    counted = compare_releases({"a": Counts.of([10, 90], [90, 10]), "b": Counts.of([50, 50], [50, 50])}).comparison
 
-    assert [place.name for place in answer.comparison.ranking] == ["a", "b"]
-    assert answer.comparison.differences[0].decided
+    assert (caution.code, below.code) == ("joint_query_may_exceed", "limit_below_baseline")
+    assert "all releases together" in caution.message
+    assert [place.name for place in counted.ranking] == ["a", "b"]
+    assert counted.differences[0].decided
 
 
 def test_queries_of_a_table_are_scores_in_the_order_of_its_rows() -> None:
@@ -122,16 +127,6 @@ def test_queries_of_a_table_are_scores_in_the_order_of_its_rows() -> None:
     assert all((scores.n_members, scores.n_nonmembers) == (25, 25) for scores in few.values())
     with pytest.raises(errors.TooFewRecords):
         release_queries({"x": [1.0, 2.0]}, {"x": [1.0, 2.0]}, {"x": [1.0, 2.0]})
-
-
-def test_who_has_several_releases_may_do_better_is_said() -> None:
-    releases = drawn(np.random.default_rng(5), {"a": [0.1], "b": [0.1]}, 100)
-    [caution] = compare_releases(releases).comparison.cautions
-
-    assert caution.code == "joint_query_may_exceed"
-    assert "all releases together" in caution.message
-    below = compare_releases(releases, prior=0.1, max_advantage=0.5).comparison.cautions[0]
-    assert below.code == "limit_below_baseline"
 
 
 SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)

@@ -57,15 +57,11 @@ def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(sure, coun
     assert {"weak_queries", "strength_open"} & {*codes} == ({code} if code else set())
 
 
-def test_a_pass_without_planted_records_says_that_nobody_knows() -> None:
+def test_a_pass_without_planted_records_says_that_nobody_knows_and_queries_that_found_a_leak_are_not_weak() -> None:
+    unmeasured, fail = passing(None, sure=12.0), passing(strength(2.0), sure=12.0)
+
     assert passing(None).verdict.covers[-1] == UNMEASURED
-    fail = passing(None, sure=12.0)
-    assert (fail.decision, fail.verdict.covers) == (Decision.FAIL, ())
-
-
-def test_queries_that_found_a_leak_are_not_called_weak() -> None:
-    fail = passing(strength(2.0), sure=12.0)
-
+    assert (unmeasured.decision, unmeasured.verdict.covers) == (Decision.FAIL, ())
     assert fail.decision is Decision.FAIL
     assert "weak" not in fail.sentence
     assert not any("weak" in each.code for each in fail.cautions)

@@ -46,22 +46,18 @@ def test_the_truth_of_the_worlds_is_that_of_many_records() -> None:
     assert world.survival(world.forgotten, 1.0) == pytest.approx(float((gone > 1.0).mean()), abs=0.005)
 
 
-def test_what_is_left_fails_and_what_is_not_passes_with_a_word_of_caution() -> None:
+def test_what_is_left_and_what_was_forgotten_too_much_fail_and_the_rest_passes_with_a_word_of_caution() -> None:
     left, gone = judged(NEW[::-1] + 1.0, 0.2), judged(ALIKE, 0.2)
+    too_much = audit_unlearning(ALIKE - 0.8, NEW, NEW[::-1] + 2.0, max_advantage=0.1)
 
     assert (left.verdict.decision, left.leans, left.covers) == ("fail", "above", ())
     assert gone.verdict.decision == "pass"
     assert gone.covers[0] == NOT_COVERED
     assert gone.sentence.startswith("Pass: ")
     assert gone.sentence.endswith(NO_PROOF)
-
-
-def test_forgetting_too_much_fails_as_well() -> None:
-    audit = audit_unlearning(ALIKE - 0.8, NEW, NEW[::-1] + 2.0, max_advantage=0.1)
-
-    assert (audit.verdict.decision, audit.leans) == ("fail", "below")
-    assert audit.share.estimate.upper < 0.0
-    assert "too much was forgotten" in audit.sentence
+    assert (too_much.verdict.decision, too_much.leans) == ("fail", "below")
+    assert too_much.share.estimate.upper < 0.0
+    assert "too much was forgotten" in too_much.sentence
 
 
 def test_a_difference_of_kind_is_no_memory_beside_a_retrained_model() -> None:
@@ -94,9 +90,14 @@ def test_the_ends_of_single_cuts_share_the_error_of_which_the_upper_end_of_the_l
     assert largest.estimate.upper == pytest.approx(max(ends))
 
 
-def test_the_excess_is_narrower_than_four_limits_of_clopper_and_pearson() -> None:
+def test_the_excess_is_narrower_than_four_limits_of_clopper_and_pearson_and_other_seeds_set_other_cuts() -> None:
     audit = once(WORLDS[0], np.random.default_rng(2), 500, 1000, 0)
-    assert audit.excess.least_limit < (2.0 * upper_limit(0, 750, 0.025 / 4.0))
+    first, again, other = (
+        audit_unlearning(ALIKE, NEW, retrained=(ALIKE + 0.1, NEW), seed=seed).excess for seed in (1, 1, 2)
+    )
+
+    assert audit.excess.least_limit < 2.0 * upper_limit(0, 750, 0.025 / 4.0)
+    assert first == again != other
 
 
 def test_a_few_records_that_are_remembered_wholly_leave_a_pass_open() -> None:
@@ -142,27 +143,15 @@ def test_no_sample_passes_less_than_the_smallest_limit() -> None:
     assert constant.residual.upper >= constant.least_limit
 
 
-def test_a_score_that_does_not_see_memory_states_no_share() -> None:
-    audit = audit_unlearning(ALIKE, NEW, NEW[::-1] + 0.01)
-
-    assert audit.share is None
-    assert "retained_not_told_apart" in {each.code for each in audit.cautions}
-
-
-def test_the_remaining_share_of_scores_turned_round_is_the_same_from_below() -> None:
+def test_the_remaining_share_is_the_same_of_scores_turned_round_and_not_stated_if_a_score_sees_no_memory() -> None:
     kept = RNG.normal(2.0, 1.0, 1000)
     up, down = audit_unlearning(ALIKE, NEW, kept).share, audit_unlearning(-ALIKE, -NEW, -kept).share
+    blind = audit_unlearning(ALIKE, NEW, NEW[::-1] + 0.01)
 
     assert up.cut == pytest.approx(-down.cut, abs=0.5)
     assert up.estimate.value == pytest.approx(down.estimate.value, abs=0.1)
-
-
-def test_other_seeds_set_other_cuts_and_the_same_one_the_same() -> None:
-    first, again, other = (
-        audit_unlearning(ALIKE, NEW, retrained=(ALIKE + 0.1, NEW), seed=seed).excess for seed in (1, 1, 2)
-    )
-
-    assert first == again != other
+    assert blind.share is None
+    assert "retained_not_told_apart" in {each.code for each in blind.cautions}
 
 
 test_what_cannot_be_used_is_refused = refusals(
