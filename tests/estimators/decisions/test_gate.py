@@ -12,7 +12,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfRange
-from estimators.privacy.closeness import epsilon_lower
+from estimators.privacy.closeness import epsilon_lower, epsilon_upper, tail_cells
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case, refusals
@@ -24,22 +24,24 @@ def sample(world: World, n: int, seed: int = 0) -> Scores:
 
 
 def test_the_tails_have_a_quarter_of_the_error_where_the_advantage_shows_epsilon_too() -> None:
-    data = sample(rare_leak(0.05), 2000)
-
-    (limit,) = judge(data, [MaxEpsilon(1.0, 0.01)], confidence=0.95).limits
+    """And the upper end, at another delta, the half that is its own."""
+    data, clean = sample(rare_leak(0.05), 2000), sample(identical(), 2000)
+    (limit,), (above,) = (
+        judge(each, [MaxEpsilon(1.0, delta)], confidence=0.95).limits for each, delta in ((data, 0.01), (clean, 0.02))
+    )
 
     assert limit.estimate.lower == epsilon_lower(finest(data), 0.01, 0.0125)
+    assert above.estimate.upper == epsilon_upper(tail_cells(finest(clean)), 0.02, 0.025)
 
 
-def test_one_limit_on_the_advantage_is_its_verdict() -> None:
-    for world, threshold in ((identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)):
-        data = sample(world, 1000)
+@each_case("world, threshold", [(identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)])
+def test_one_limit_on_the_advantage_is_its_verdict(world, threshold) -> None:
+    data = sample(world, 1000)
+    result = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
+    alone = verdict(advantage(data, target=ThresholdTarget(), seed=4), threshold)
 
-        result = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
-
-        alone = verdict(advantage(data, target=ThresholdTarget(), seed=4), threshold)
-        assert result.limits[0].verdict == alone
-        assert (result.decision, result.records_needed) == (alone.decision, alone.records_needed)
+    assert result.limits[0].verdict == alone
+    assert (result.decision, result.records_needed) == (alone.decision, alone.records_needed)
 
 
 @pytest.mark.slow
@@ -62,25 +64,20 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
     assert beside.limits[0].estimate.lower == advantage(data, confidence=1 - 0.05 / 3).lower
 
 
-def test_what_did_not_settle_a_limit_is_not_said_to_settle_it() -> None:
+def test_records_needed_are_the_most_any_open_limit_needs_and_more_than_did_not_settle_it() -> None:
     """At a limit of 0 a lower end of 0 is open, as far from the estimate as the limit is."""
-    rng = np.random.default_rng(0)
-    for n in (100, 400):
-        for _ in range(10):
-            result = judge(Scores.of(*rng.normal([[0.2], [0.0]], 1.0, (2, n))), [MaxAdvantage(0.0)])
-            assert result.records_needed is None or result.records_needed >= 1.1 * 2 * n
-
-
-def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
     result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
     records = [limit.verdict.records_needed for limit in result.limits]
 
-    assert result.decision is Decision.INCONCLUSIVE
-    assert records[2] is None
+    assert (result.decision, records[2]) == (Decision.INCONCLUSIVE, None)
     assert result.records_needed == max(records[0] or 0, records[1] or 0)
-    needed = roughly(result.records_needed or 0)
-    assert f"about {needed} records in all would settle all of them, you sent 600" in result.sentence
+    said = f"about {roughly(result.records_needed or 0)} records in all would settle all of them, you sent 600"
+    assert said in result.sentence
+    rng = np.random.default_rng(0)
+    for n in [100] * 10 + [400] * 10:
+        result = judge(Scores.of(*rng.normal([[0.2], [0.0]], 1.0, (2, n))), [MaxAdvantage(0.0)])
+        assert result.records_needed is None or result.records_needed >= 1.1 * 2 * n
 
 
 def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes_whatever_the_records() -> None:
@@ -236,15 +233,6 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
     assert judge(data, [MaxTpr(0.1, fpr=0.001)]).decision is Decision.PASS
 
 
-def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed() -> None:
-    result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
-
-    limit = result.limits[0]
-    assert (result.decision, limit.threshold.lower) == (Decision.INCONCLUSIVE, 0.0)
-    assert limit.cautions[0].code == "too_few_nonmembers"
-    assert result.records_needed >= 2 * 4380
-
-
 OTHERS = (
     "It covers this score alone: another one of the same model, or several together, may give away more.",
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
@@ -342,7 +330,11 @@ def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
     assert (refused.limits[0].verdict.holds_up_to_changes, refused.covers) == (None, ())
 
 
-def test_no_number_of_records_settles_a_rate_that_is_hardly_above_0() -> None:
-    judgement = judge(Scores.of([2.0] * 8, [1.0] * 8), [MaxTpr(0.0, 5e-324)])
+def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed_if_any_number_is() -> None:
+    result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
+    never = judge(Scores.of([2.0] * 8, [1.0] * 8), [MaxTpr(0.0, 5e-324)])
 
-    assert (judgement.decision, judgement.records_needed) == (Decision.INCONCLUSIVE, None)
+    assert (result.decision, result.limits[0].threshold.lower) == (Decision.INCONCLUSIVE, 0.0)
+    assert result.limits[0].cautions[0].code == "too_few_nonmembers"
+    assert result.records_needed >= 2 * 4380
+    assert (never.decision, never.records_needed) == (Decision.INCONCLUSIVE, None)
