@@ -68,25 +68,19 @@ def test_a_group_whose_scores_are_far_closer_together_than_all_others_is_seen_at
     assert rows[0].advantage.lower > 0.8
 
 
-def test_small_groups_and_groups_of_one_side_say_so() -> None:
+def test_small_groups_those_of_one_side_and_of_categories_that_no_two_records_share_have_no_answer() -> None:
     rng = np.random.default_rng(3)
-    member_groups = np.repeat(["big", "odd"], [290, 10])
-    nonmember_groups = np.repeat(["big", "alone"], [695, 5])
-    rows = by_group(Scores.of(rng.random(300), rng.random(700)), member_groups, nonmember_groups)
-    groups = {each.label: each for each in rows}
-
-    assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
-    assert groups["big"].cautions == ()
-    assert groups["alone"].advantage is groups["odd"].advantage is None
-    sizes = [(each.label, each.n_members, each.n_nonmembers) for each in rows]
-    assert sizes == [("alone", 0, 5), ("big", 290, 695), ("odd", 10, 0)]
-
-
-def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_answer() -> None:
+    sides = np.repeat(["big", "odd"], [290, 10]), np.repeat(["big", "alone"], [695, 5])
+    alone, big, odd = by_group(Scores.of(rng.random(300), rng.random(700)), *sides)
     words = [f"w{i}" for i in range(80)]
     labels = np.repeat(["some", "other"], [40, 20])
     rows = by_group(Scores.of([*words[:40], *"xy" * 10], [*words[40:], *"xy" * 10]), labels, labels)
 
+    assert [c.code for each in (odd, alone) for c in each.cautions] == ["group_too_small"] * 2
+    assert big.cautions == ()
+    assert alone.advantage is odd.advantage is None
+    sizes = [(each.label, each.n_members, each.n_nonmembers) for each in (alone, big, odd)]
+    assert sizes == [("alone", 0, 5), ("big", 290, 695), ("odd", 10, 0)]
     assert [(each.label, each.advantage is None) for each in rows] == [("other", False), ("some", True)]
     assert "categories" in rows[1].cautions[0].message
 
