@@ -167,19 +167,14 @@ def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, h
 
 
 @each_case("sides", [(40, 40), (40, 4000), (7, 63)])
-def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
-    members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
-    answer = roc.auc(counts_of(members, nonmembers))
+def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs_and_constant_scores_one_half(sides):
+    answer = roc.auc(counts_of(np.arange(sides[0]) + 1e6, np.arange(sides[1])))
+    counts = Counts.of([90], [10], edges=[])
+    area, curve, point = roc.auc(counts).estimate, roc.roc(counts), roc.operating_point(counts, 0.1).estimate
 
     assert answer.estimate.value == answer.estimate.upper == 1.0
     assert answer.estimate.lower == pytest.approx(0.025 ** (1 / min(sides)), abs=1e-9)  # theta^n = alpha
     assert [c.code for c in answer.cautions] == ["few_misordered_pairs"]
-
-
-def test_constant_scores_say_one_half_and_not_more():
-    counts = Counts.of([90], [10], edges=[])
-    area, curve, point = roc.auc(counts).estimate, roc.roc(counts), roc.operating_point(counts, 0.1).estimate
-
     assert 0.0 < area.lower < area.value == 0.5 < area.upper < 1.0
     assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0.0, 1.0], [0.0, 1.0])
     assert (point.value, point.lower) == (0.0, 0.0)
