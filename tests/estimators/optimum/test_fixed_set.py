@@ -237,16 +237,3 @@ def test_neighbours_prove_no_more_of_a_set_than_its_ends_do(one_draw) -> None:
     assert half_split_lower(*drawn, rng) - 0.01 < result.estimate.upper
     assert result.estimate.lower > half_split_lower(*drawn, rng) > 0.3
     assert "16 times along the score" in result.sentence
-
-
-@pytest.mark.slow
-def test_both_ends_keep_their_level_where_a_set_has_many_leaks(one_draw) -> None:
-    runs, missed = 12, np.zeros(2)
-    for seed in range(runs):
-        sides = comb(9, 0.09, 6.0).draw(np.random.default_rng(seed), 500, 500)
-        ends = checked_ends(Scores.of(*(side[:300] for side in sides)), 0.5, None, seed, 1)
-        found = on_set(ends, 500, 500, 0.95).estimate
-        truth = best_on(*sides, 0.5, ends)
-        missed += [found.lower > truth + 1e-9, found.upper < truth - 1e-9]
-
-    assert missed.max() <= most_misses(runs)

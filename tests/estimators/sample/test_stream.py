@@ -208,9 +208,12 @@ def test_text_and_integers_that_no_float_is_near_are_refused_on_the_grid():
 
 
 @each_case("kind", [np.float16, np.float32, np.longdouble, ">f8"])
-def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
+def test_floats_of_any_width_count_as_the_numbers_they_are_and_another_block_leaves_a_stream_alone(kind) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)
-    assert same(CountStream().plus(a, a[::2]).counts(), by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
+    first = CountStream().plus(a, a[::2])
+    first.plus(a, a)
+
+    assert same(first.counts(), by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
     assert CountStream().plus(a[:16] > 0, a[34:] > 0).counts().cells.to_dict()["labels"] == [0, 1]
 
 
@@ -239,12 +242,3 @@ test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
     (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
     (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
 ])  # fmt: skip
-
-
-def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:
-    block = np.linspace(-1, 1, 20)
-    first = CountStream().plus(block, block)
-    before = first.counts().to_dict()
-    first.plus(block, block)
-
-    assert first.counts().to_dict() == before
