@@ -188,18 +188,12 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
 
 
 @each_case("alpha", [0.05, 5e-4])
-def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
-    x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
-    found = upper_mean(x, alpha)
-
+def test_where_numbers_agree_it_is_shorter_than_the_three_others_proven_and_else_near_the_chernoff_bound(alpha) -> None:
+    x, coins = (WORLDS[name][0](np.random.default_rng(0), 200) for name in ("narrow", "coin"))
     others = min(each(x, alpha) for each in (hoeffding, maurer_pontil, chernoff))
-    assert found - x.mean() < 0.5 * (others - x.mean())
 
-
-def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
-    x = WORLDS["coin"][0](np.random.default_rng(0), 200)
-
-    assert upper_mean(x, 1e-3) - x.mean() < 1.25 * (chernoff(x, 1e-3) - x.mean())
+    assert upper_mean(x, alpha) - x.mean() < 0.5 * (others - x.mean())
+    assert upper_mean(coins, 1e-3) - coins.mean() < 1.25 * (chernoff(coins, 1e-3) - coins.mean())
 
 
 @pytest.mark.slow
