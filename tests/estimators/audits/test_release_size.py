@@ -66,8 +66,7 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
         scores = {name: Scores.of(side, outside[name], "continuous") for name, side in alone.members.items()}
         at = [partial(advantage, confidence=1 - 0.05 / parts, seed=4) for parts in (1, 3, 36)]
         own, together, shared = ({name: ask(each) for name, each in scores.items()} for ask in at)
-        assert step.label == size
-        assert step.decisive_upper == max(each.upper for each in own.values())
+        assert (step.label, step.decisive_upper) == (size, max(each.upper for each in own.values()))
         assert step.estimate.upper == max(each.upper for each in together.values())
         assert step.query == max(together, key=lambda name: together[name].value)
         assert step.estimate.lower == pytest.approx(max(each.lower for each in shared.values()))
@@ -297,9 +296,7 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
     shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)
     assert f"at least {shown} training rows were copied" in unasked.series.steps[-1].reason
-    assert unasked.limits == ((), (), ())
-    assert unasked.copies_judged == "unasked"
-    assert unasked.largest == 200
+    assert (unasked.limits, unasked.copies_judged, unasked.largest) == (((), (), ()), "unasked", 200)
     assert "copied beyond what chance explains, above 0" in unasked.sentence
     assert clean.series == lifted.series
     everything = release_size(train, holdout, train, **options | {"max_advantage": 0.9, "sizes": [100, 800]})

@@ -69,8 +69,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     place = [column.name for column in sides.columns].index("age")
     ages = Scores.of(sides.members.values[:, place], sides.nonmembers.values[:, place])
     alone = advantage(ages, confidence=1.0 - 0.025 / len(a), seed=3)  # half of 5%, over the columns
-    assert check.columns[0].name == "age"
-    assert check.columns[0].interval.lower == pytest.approx(alone.lower)
+    assert (check.columns[0].name, check.columns[0].interval.lower) == ("age", pytest.approx(alone.lower))
     assert check.interval.lower == max(check.learned.lower, *(each.interval.lower for each in check.columns))
 
     constant = {f"constant {k}": [1] * 400 for k in range(20)}

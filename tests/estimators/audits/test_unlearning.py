@@ -51,8 +51,7 @@ def test_what_is_left_and_what_was_forgotten_too_much_fail_and_the_rest_passes_w
     too_much = audit_unlearning(ALIKE - 0.8, NEW, NEW[::-1] + 2.0, max_advantage=0.1)
 
     assert (left.verdict.decision, left.leans, left.covers) == ("fail", "above", ())
-    assert gone.verdict.decision == "pass"
-    assert gone.covers[0] == NOT_COVERED
+    assert (gone.verdict.decision, gone.covers[0]) == ("pass", NOT_COVERED)
     assert gone.sentence.startswith("Pass: ")
     assert gone.sentence.endswith(NO_PROOF)
     assert (too_much.verdict.decision, too_much.leans) == ("fail", "below")
@@ -118,16 +117,14 @@ def test_the_same_records_in_two_tables_have_no_verdict() -> None:
 
     for audit in (by_score, by_id, *kept):
         assert audit.verdict.decision == "not applicable"
-        assert audit.verdict.undecided_because == "sides_share_records"
-        assert audit.covers == ()
+        assert (audit.verdict.undecided_because, audit.covers) == ("sides_share_records", ())
 
 
 @pytest.mark.slow
 def test_an_open_limit_says_how_many_records_it_needs_and_what_these_can_pass() -> None:
     audit, far = audit_unlearning(ALIKE[:100], NEW[:100], max_advantage=0.2), judged(ALIKE, 0.01)
 
-    assert audit.verdict.decision == "inconclusive"
-    assert audit.records_to_pass == audit.verdict.records_needed
+    assert (audit.verdict.decision, audit.records_to_pass) == ("inconclusive", audit.verdict.records_needed)
     assert audit.records_to_pass > 200
     assert "so few records seldom keep" in audit.verdict.reason
     assert "no records of these sizes keep less than" in far.verdict.reason

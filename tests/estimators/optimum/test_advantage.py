@@ -182,9 +182,7 @@ def test_counts_give_the_answer_their_scores_give_and_a_merged_grid_nearly() -> 
 def test_a_billion_records_posted_as_counts_are_answered_to_four_digits() -> None:
     shares = np.linspace(0.5, 1.5, 20) / 20
     r = np.round(1e9 * shares).astype(np.int64)
-    q = np.full(20, 50_000_000)
-
-    result = advantage(Counts.of(r, q, np.arange(1.0, 20.0)))
+    result = advantage(Counts.of(r, np.full(20, 50_000_000), np.arange(1.0, 20.0)))
 
     assert result.lower <= (0.5 * np.abs(shares - 0.05).sum()) <= result.upper
     assert result.estimate.interval.width < 2e-4
@@ -233,8 +231,7 @@ def test_boxes_compete_among_the_learned_adversaries() -> None:
 def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior) -> None:
     result = ask(gaussian_shift(0.3), 100, 100, prior)
 
-    assert result.mis_delta == 0.0
-    assert result.security == 1.0
+    assert (result.mis_delta, result.security) == (0.0, 1.0)
 
 
 @each_case("n1, n0, prior", [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)])

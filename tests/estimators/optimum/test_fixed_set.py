@@ -172,8 +172,7 @@ def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
     plain = assess(data, AssessOptions(max_advantage=0.3))
     both = assess(data, AssessOptions(max_advantage=0.3, set_nonmembers=400))
 
-    assert both.advantage == plain.advantage
-    assert both.verdict == plain.verdict
+    assert (both.advantage, both.verdict) == (plain.advantage, plain.verdict)
     assert plain.on_this_set is None
     assert both.on_this_set == advantage_on_set(data, 200, 400)
     assert both.sentence == f"{plain.sentence} {both.on_this_set.sentence}"

@@ -162,8 +162,7 @@ def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_th
     assert [each.label for each in result.models] == list("abcde")
     assert len(set(seeds_of(64, 0))) == 64  # no two models are shuffled alike
     assert seeds_of(4, 0) != seeds_of(4, 1)
-    assert numbered.estimate == result.estimate
-    assert numbered.next_model == result.next_model
+    assert (numbered.estimate, numbered.next_model) == (result.estimate, result.next_model)
 
 
 @pytest.mark.slow
@@ -184,23 +183,19 @@ def test_the_mean_covers_where_one_models_interval_does_not() -> None:
     assert alone <= 12
 
 
-def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() -> None:
+def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do_and_at_a_rare_prior_where_it_starts():
     result = procedure_advantage(*models([0.3, 0.5, 0.7, 0.9]))
+    rare = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
 
     assert "models of this training procedure" in result.sentence
     assert "on one new model" in result.sentence
     assert "more records of them cannot remove" in result.sentence
     assert [each.code for each in result.cautions] == ["few_models", "rare_exposure"]  # by the tail of a shift
     assert "up to 53% of runs" in result.cautions[0].message  # 0.47^4 = 0.05
-
-
-def test_a_rare_prior_starts_at_its_baseline() -> None:
-    result = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
-
-    assert result.baseline == pytest.approx(0.8)
-    assert 0.8 <= result.estimate.lower <= result.value <= result.estimate.upper <= 1.0
-    assert result.next_model.lower >= 0.8
-    assert "already gives 0.800" in result.sentence
+    assert rare.baseline == pytest.approx(0.8)
+    assert 0.8 <= rare.estimate.lower <= rare.value <= rare.estimate.upper <= 1.0
+    assert rare.next_model.lower >= 0.8
+    assert "already gives 0.800" in rare.sentence
 
 
 @pytest.mark.slow
@@ -339,21 +334,15 @@ def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None
     assert seen.models_for_any_variation(float(SKEWED.mean()), ALPHA, 10**4) is None
 
 
-def test_what_would_settle_it_is_more_than_there_is() -> None:
+def test_what_would_settle_it_is_more_than_there_is_and_no_records_where_models_alone_vary_too_much() -> None:
     """Hall's end is above 0.5, Student's below."""
-    seen = trainings(SKEWED, noise=1e-4)
+    seen, mean = trainings(SKEWED, noise=1e-4), float(SKEWED.mean())
+    varied, values = trainings([0.0, 0.1, 0.5, 0.9, 0.2, 0.4], noise=1e-4), [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
+    needed = varied.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
 
     assert seen.mean(ALPHA)[1] > 0.45
-    assert seen.models_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 7
-    assert seen.times_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 2
-
-
-def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
-    values = [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
-    seen = trainings(values, noise=1e-4)
-
-    assert seen.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
-    needed = seen.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
+    assert (seen.models_for(0.45, mean, ALPHA, 10**4), seen.times_for(0.45, mean, ALPHA, 10**4)) == (7, 2)
+    assert varied.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
     half = [t.ppf(0.975, k - 1) * np.std(values, ddof=1) / np.sqrt(k) for k in (needed - 1, needed)]
     assert half[1] <= np.mean(values) - 0.2 < half[0]
 
@@ -405,9 +394,7 @@ def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch
 @pytest.mark.slow
 def test_clusters_take_as_many_times_the_records_as_their_design_effect_says(monkeypatch) -> None:
     monkeypatch.setattr(planning_of_records, "RUNS", 8)  # what plans have in common is asked, not how good they are
-    alone = plan_verdict(0.4, 0.1).records
-
-    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))
+    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * plan_verdict(0.4, 0.1).records))
     in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)
     assert in_clusters.records == 4000  # 40 clusters, below which limits are found by betting
     assert "in 40 clusters" in in_clusters.sentence

@@ -157,8 +157,7 @@ def test_labels_that_were_not_there_before_and_a_score_that_parts_the_sides_comp
 
     assert run.counts.size == 4
     assert run.lower > 0.0
-    assert apart.decision.value == "fail"
-    assert apart.upper == pytest.approx(1.0, abs=1e-6)
+    assert (apart.decision.value, apart.upper) == ("fail", pytest.approx(1.0, abs=1e-6))
 
 
 LINE, WORDS = Scores.of(np.arange(40.0), np.arange(40.0)), Scores.of(["a"] * 9, ["b"] * 9)
