@@ -33,9 +33,7 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
     pairs = corners + [(rng.integers(0, n + 1), rng.integers(0, m + 1)) for _ in range(24)]
     x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-    upper = weighted_accuracy_upper(x, n, y, m, prior, alpha)
-
-    for limit, a, c in zip(upper, x, y, strict=True):
+    for limit, a, c in zip(weighted_accuracy_upper(x, n, y, m, prior, alpha), x, y, strict=True):
         best = grid_upper(a, n, c, m, prior, alpha)
         seen = prior * a / n + (1.0 - prior) * c / m
         assert best - 1e-9 <= limit <= best + 2.0 * CLOSE * (best - seen) + 1e-9

@@ -150,9 +150,7 @@ def test_lemma_3_at_the_optimum_is_the_best_of_all_rules(name, prior, seed):
     posterior, weight = atoms(prior, seed)
     best = best_value(metric, posterior, weight, prior)
 
-    value = value_at(metric.cut_at(best, prior), metric, posterior, weight, prior)
-
-    assert value == pytest.approx(best, abs=1e-9)
+    assert value_at(metric.cut_at(best, prior), metric, posterior, weight, prior) == pytest.approx(best, abs=1e-9)
 
 
 def test_lemma_3_turns_its_direction_below_h1_times_the_optimum_and_e18_precision_never_attains_its_own():

@@ -82,9 +82,7 @@ def test_a_guess_at_one_end_alone_is_a_coin_of_the_member_share(exposed, sides):
 
 @each_case("delta, direction, tests", [(1e-5, "high", 1), (4.5e-4, "high", 1), (3.1e-4, "either", 2)])
 def test_a_delta_forgives_guesses_and_is_paid_for_once_by_markov(delta, direction, tests):
-    counts = in_thirds([5, 70, 25], [25, 70, 5])
-
-    epsilon = epsilon_lower_bound(counts, 0.95, delta, direction).value
+    epsilon = epsilon_lower_bound(in_thirds([5, 70, 25], [25, 70, 5]), 0.95, delta, direction).value
 
     forgiven = 0
     while 200 * delta / (forgiven + 1) > 0.8 * 0.025:
@@ -114,9 +112,7 @@ def by_steinke_nasr_and_jagielski(counts, delta):
 @each_case("n", [100, 1000])
 def test_with_delta_it_is_no_lower_than_by_the_p_value_of_steinke_nasr_and_jagielski(n, delta):
     counts = counts_of(*laplace(np.random.default_rng(12), 3.0, n, n))
-    printed = by_steinke_nasr_and_jagielski(counts, delta)
-
-    assert epsilon_lower_bound(counts, delta=delta).value >= printed
+    assert epsilon_lower_bound(counts, delta=delta).value >= by_steinke_nasr_and_jagielski(counts, delta)
 
 
 @each_case("delta", [0.0, 1.2e-4])
@@ -183,9 +179,7 @@ def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
     whole, rng = np.array(pooled), np.random.default_rng(seed)
     one, other = (rng.binomial(whole, 0.3) for _ in range(2))
     first = _ways_to_guess(one, whole - one, Direction.EITHER)
-    second = _ways_to_guess(other, whole - other, Direction.EITHER)
-
-    assert first[:, :2].tolist() == second[:, :2].tolist()
+    assert first[:, :2].tolist() == _ways_to_guess(other, whole - other, Direction.EITHER)[:, :2].tolist()
     assert bool(len(first)) == ((whole > 0).sum() > 1)
     for said_in, said_out, right in first:
         assert said_in + said_out > 0

@@ -297,9 +297,7 @@ def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     ways = [[sum(place < members for place in chosen) for chosen in every] for every, members in drawn]
     totals = [one + other for one in ways[0] for other in ways[1]]
     expected = np.bincount(totals, minlength=6) / len(totals)
-    chances = _members_drawn(*map(list, zip(*groups, strict=True)))
-
-    assert chances == pytest.approx(expected)
+    assert _members_drawn(*map(list, zip(*groups, strict=True))) == pytest.approx(expected)
 
 
 def test_digits_say_nothing_more_often_than_they_may(rng) -> None:
