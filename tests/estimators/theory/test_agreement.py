@@ -68,9 +68,7 @@ def test_a_run_that_spends_delta_on_many_records_does_not_contradict_it(probabil
 
 
 def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
-    result = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
-
-    rows = {row.quantity: row for row in result.rows}
+    rows = {row.quantity: row for row in agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high").rows}
     delta = 1e-4 / (0.05 / 3.0 / 2.0)  # of one run
     assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, delta), abs=1e-12)
     assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(delta + 0.1 * np.exp(0.5), abs=1e-12)

@@ -59,9 +59,7 @@ def test_a_curve_is_read_where_asked_and_two_steps_are_as_the_group_argument_has
     assert dp.grant_of(curve).pair is None
     assert table(curve)["advantage", "envelope"].value <= min(0.3, dp.advantage_ceiling(1.0, 0.05)) + 1e-15
 
-    grant = dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove")
-
-    assert grant.pair == (2.0, pytest.approx((1 + np.e) * 0.01))
+    assert dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove").pair == (2.0, pytest.approx((1 + np.e) * 0.01))
     assert dp.grant_of(dp.ApproximateDp(5.0, 0.1), "add_remove").pair is None  # (1 + e^5) 0.1 > 1
     assert dp.grant_of(dp.GaussianDp(1.0), "add_remove", delta=1e-5).pair == dp.GaussianDp(2.0).pair(1e-5)
 

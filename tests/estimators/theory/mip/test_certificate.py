@@ -219,9 +219,7 @@ def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_leve
         assert upper_mean(np.minimum(1.0, x + 0.1 * rng.random(40)), 0.05) >= upper_mean(x, 0.05)
 
     x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
-    found = upper_mean(x, 0.05, group, 2)
-
-    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
+    assert upper_mean(x, 0.05, group, 2) == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
 @pytest.mark.slow

@@ -80,9 +80,7 @@ def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
 def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, eta) -> None:
     rows = np.array([[True, False], [False, True]])
     scale = mip.moment_scale(eta, noise, 1.0)
-    attained = mip.attained_eta([1.0, -1.0], rows, noise, scale)
-
-    np.testing.assert_allclose(attained, eta, rtol=2e-5)
+    np.testing.assert_allclose(mip.attained_eta([1.0, -1.0], rows, noise, scale), eta, rtol=2e-5)
 
 
 def test_sigma_over_two_eta_is_tight_to_first_order_only_and_the_printed_corollary_on_the_line():
@@ -123,9 +121,7 @@ def test_ours_needs_less_than_the_line_and_the_paper_at_any_eta() -> None:
 def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() -> None:
     """The ball has no corners: at order 2 the factor is Gamma(d/2)/(sqrt(pi) Gamma((d+1)/2)), 0.08 at d = 100."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(100)))
-    ratio = mip.moment_scale(0.001, noise, 1.0) / mip.linear_scale(0.001, 1.0)
-
-    assert ratio == pytest.approx(0.0798, abs=5e-4)
+    assert mip.moment_scale(0.001, noise, 1.0) / mip.linear_scale(0.001, 1.0) == pytest.approx(0.0798, abs=5e-4)
 
 
 @pytest.mark.slow

@@ -144,9 +144,7 @@ def _ratios(shape: Shape, a: float, move: Move) -> np.ndarray:
 def test_top_and_least_are_outward_of_every_value_above_one_half(name) -> None:
     term = TERMS[name]
     p = np.random.default_rng(1).uniform(0.5, 1.0, 200_000)
-    top = Shape.above(term, law_of(50), 0.5).top
-
-    assert term.of(p).max() <= top <= 1.0002 * term.of(p).max()
+    assert term.of(p).max() <= Shape.above(term, law_of(50), 0.5).top <= 1.0002 * term.of(p).max()
     for high in (0.5, 0.6, 0.99, 1.0):
         assert least_beyond(term, high) <= term.of(p[p <= high]).min(initial=1.0)
 
@@ -160,9 +158,7 @@ def _needed(k: int) -> float:
 def test_certified_records_are_too_few_no_more_often_than_they_say() -> None:
     for q in (1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5):
         least = records_needed([q, 1.0 - q], 0.05)
-        wrong = sum(float(binom.pmf(k, 30, q)) for k in range(31) if _needed(min(k, 30 - k)) < least)
-
-        assert wrong <= 0.25
+        assert sum(float(binom.pmf(k, 30, q)) for k in range(31) if _needed(min(k, 30 - k)) < least) <= 0.25
 
 
 @pytest.mark.slow

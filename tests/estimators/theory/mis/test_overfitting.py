@@ -89,17 +89,6 @@ def test_the_limit_by_the_mean_is_theorem_11_with_an_exact_limit_for_the_heldout
     assert by_mean(train, heldout, 0.1, losses_of="independent_trainings").security_upper is None
 
 
-def test_the_limit_by_the_mean_holds_as_often_as_it_says(rng):
-    """One model: the cut is fixed by its training losses, so only the held-out sample is left to chance."""
-    train = rng.exponential(0.02, size=200)
-    epsilon, alpha = train.mean() / 0.2, 0.2
-    truth = np.mean(train > epsilon) + (1.0 - np.exp(-epsilon))  # of the attack that cuts there
-    samples = (rng.exponential(size=60) for _ in range(400))
-    missed = sum(by_mean(train, each, alpha, confidence=0.9).security_upper < truth for each in samples)
-
-    assert missed <= 0.1 * 400 + 3 * np.sqrt(400 * 0.09)
-
-
 test_bad_input_is_refused = refusals(
     "ask, error",
     (lambda: overfitting([], [1.0]), TooFewRecords),

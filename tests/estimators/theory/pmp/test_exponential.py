@@ -20,9 +20,7 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
     mechanism = Summed(losses, 1.0)
-    found = mechanism.exact(epsilon)
-
-    assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
+    assert mechanism.exact(epsilon).epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
     assert mechanism.on_records(epsilon) == pytest.approx(dp_epsilon(laws, n), rel=1e-10)
 
 
