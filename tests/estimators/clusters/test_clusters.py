@@ -76,6 +76,17 @@ def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("truth", [0.0, 0.6])
+@pytest.mark.parametrize("world", FEW)
+def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
+    result = ask(FEW[world](truth), 0)
+
+    assert misses(FEW[world](truth), truth, 5).max() <= most_misses(5)
+    assert result.clusters.method == "betting"
+    assert result.estimate.interval.guarantee.finite_sample
+
+
+@pytest.mark.slow
 @each_case("models, runs", [(16, 8), (40, 24)])
 def test_an_interval_for_the_next_model_covers_where_models_leak_unequally(models, runs) -> None:
     """Half the leak or twice: rows of one model are alike."""
