@@ -87,6 +87,18 @@ def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
 
 
 @pytest.mark.slow
+def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> None:
+    draw, alarms = people(equal(40, 50), 0.95, 0.0), np.zeros(2)
+    for seed in range(12):
+        members, nonmembers, labels = draw(np.random.default_rng(seed))
+        scores = Scores.of(members, nonmembers)
+        alarms += [advantage(scores, cluster=cluster).lower > 0.0 for cluster in (None, labels[0])]
+
+    assert alarms[0] >= 11
+    assert alarms[1] <= most_misses(12)
+
+
+@pytest.mark.slow
 @each_case("models, runs", [(16, 8), (40, 24)])
 def test_an_interval_for_the_next_model_covers_where_models_leak_unequally(models, runs) -> None:
     """Half the leak or twice: rows of one model are alike."""

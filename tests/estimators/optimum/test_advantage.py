@@ -5,7 +5,7 @@ import pytest
 
 from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.adversary.insample import changes_upper
-from estimators.adversary.learned import boxes, logistic, quadratic
+from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
 from estimators.optimum.advantage import advantage
@@ -205,6 +205,18 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     assert cells.upper < world.truth(0.5)  # boxes lose most of a diagonal shift: right for boxes alone
     assert learned.lower > cells.lower
     assert learned.lower <= world.truth(0.5) <= learned.upper
+
+
+@pytest.mark.slow
+def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage() -> None:
+    misses = 0
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        scores = Scores.of(rng.normal(size=(50, 3)), rng.normal(size=(80, 3)))
+        validation = learned_validation(scores, 0.2, seed, (quadratic(),))
+        misses += validation.at(0.025).lower > 0.6 + 1e-12
+
+    assert misses <= most_misses(15)
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
