@@ -21,6 +21,7 @@ from estimators.errors import (
     UnknownName,
 )
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -278,6 +279,24 @@ def test_exposed_members_are_told_beside_a_pass() -> None:
 
 
 # No leak
+
+
+def of_answers(run: int) -> ModelAudit:
+    return audited(*world([1, run], records=100), max_advantage=0.0)
+
+
+def of_shadows(run: int) -> ModelAudit:
+    *sides, table = signals_of(run, 4, leak=0.0, records=100)
+    return of_signals(*sides, shadows=table, max_advantage=0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("audit", [of_answers, of_shadows])
+def test_of_records_that_no_model_saw_the_interval_covers_nothing(audit) -> None:
+    audits = [audit(run) for run in range(10)]
+
+    assert sum(each.comparison.maximum.lower > 0.0 for each in audits) <= most_misses(10)
+    assert sum(each.decision is Decision.FAIL for each in audits) <= most_misses(10)
 
 
 # What is wrong is named

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from estimators import Decision, Scores, advantage, one_per_unit, release_size
 from estimators.audits.queries import encode, synthetic_scores
+from estimators.audits.queries.nested import nested_scores
 from estimators.audits.release_size import ReleaseSize, default_sizes
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.binomial import excess_lower
@@ -17,6 +19,7 @@ from tests.cases import each_case, refusals
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import audited, drawn, with_copies
 from tests.estimators.cautions import codes
+from tests.oracles import most_misses
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -247,6 +250,31 @@ def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
     np.testing.assert_array_equal(one.order, again.order)
     assert one.series == again.series
     assert (one.order != other.order).any()
+
+
+@pytest.mark.slow
+def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
+    """Audits of samples of a training set, whose truth all of its rows and many others say."""
+    rng = np.random.default_rng(13)
+    train, others = points(rng, 2000), points(rng, 15000)
+    released = blurred(rng, train, 2000, 0.001)
+    sizes, query, runs = [15, 700, 2000], ["closeness"], 8
+    whole = encode(train, others, released)
+    whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
+    nested = [(each.members, each.nonmembers) for each in nested_scores(whole, sizes, query)]
+    truths = [float(ks_2samp(*(side["closeness"] for side in sides)).statistic) for sides in nested]
+    limit = truths[1] - 0.002  # the second size breaks it, by next to nothing
+    wrong = passes = 0
+    for run in range(runs):
+        rng = np.random.default_rng([14, run])
+        sides = [part(table, rng.choice(len(table["x"]), 300, replace=False)) for table in (train, others)]
+        answer = release_size(*sides, released, sizes=sizes, queries=query, max_advantage=limit)
+        wrong += (answer.largest or 0) > 15
+        passes += answer.series.steps[0].decision is Decision.PASS
+
+    assert truths[0] < 0.03 < 0.2 < truths[1] < truths[2]
+    assert wrong <= most_misses(runs)
+    assert passes > 0.8 * runs
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ import pytest
 
 from estimators import Counts, Scores, advantage, compare, compare_releases, errors, paired_difference, release_queries
 from estimators.audits.queries import encode, synthetic_scores
-from tests.cases import refusals
+from tests.cases import each_case, refusals
 from tests.estimators.audits.test_synthetic import drawn as tables
 from tests.estimators.runs.test_series import drawn as steps_of
+from tests.oracles import most_misses
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -145,3 +146,22 @@ test_what_cannot_be_compared_is_refused = refusals(
     ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
     ask=lambda releases, options: compare_releases(releases, **options),
 )
+
+
+@pytest.mark.slow
+@each_case(
+    "truths",
+    {"a": [0.3, 0.3], "b": [0.3]},  # equal, and any query may look riskiest
+    {"a": [0.2], "b": [0.4, 0.4]},
+)
+def test_differences_and_advantages_are_where_they_are_said_to_be(truths) -> None:
+    runs, apart, missed, outside = 5, max(truths["b"]) - max(truths["a"]), 0, 0
+    for run in range(runs):
+        releases = drawn(np.random.default_rng([6, run]), truths, 150)
+        comparison = compare_releases(releases, seed=run).comparison
+        missed += apart not in comparison.differences[0].estimate.interval
+        ranking = comparison.ranking
+        outside += any(max(truths[each.name]) not in each.advantage.estimate.interval for each in ranking)
+
+    assert missed <= most_misses(runs, 0.05)
+    assert outside <= most_misses(runs, 0.05)

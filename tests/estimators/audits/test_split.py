@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from estimators import Scores, advantage, check_split, control
-from estimators.adversary.learned import logistic
+from estimators.adversary.learned import boosting, logistic
 from estimators.audits import split
 from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
@@ -16,6 +16,7 @@ from tests.cases import each_case, refusals
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.cautions import codes
 from tests.macekit.asking import quickly
+from tests.oracles import most_misses
 
 Table = dict[str, Any]
 
@@ -141,6 +142,34 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
     with pytest.raises(InputError, match="no column in common") as error:
         encode_sides({"x": [1, 2]}, {"y": [1, 2]})
     assert "synthetic" not in str(error.value)
+
+
+@pytest.mark.slow
+@quickly()
+def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
+    runs, alarms = 6, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
+    for run in range(runs):
+        rng = np.random.default_rng([11, run])
+        n = (8, 30, 100)[run % 3]
+        alarms += check_split(people(rng, n), people(rng, n + run), seed=run).differs
+
+    assert alarms <= most_misses(runs)
+
+
+@pytest.mark.slow
+def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
+    """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
+    alarms = dict.fromkeys(("before", "after", "both"), 0)
+    for run in range(2):
+        rng = np.random.default_rng([12, run])
+        everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
+        doubled = part(stacked(everybody, everybody), rng.permutation(200))
+        halves = (part(doubled, slice(100)), part(doubled, slice(100, 200)))
+        splits = {"before": halves, "after": (stacked(*[a] * 8), b), "both": (stacked(a, b), stacked(b, a))}
+        for when, sides in splits.items():
+            alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
+
+    assert not any(alarms.values()), alarms
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 Table = dict[str, Any]
 LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
+WRITERS: list[Any] = [None, lambda column: column.round(1), lambda column: column.astype(np.float32)]
 NEAR = ["closeness", "kth_closeness", "exact_copy", "near_copy"]
 
 
@@ -334,6 +335,24 @@ def test_near_copies_are_counted_and_limited_like_copies() -> None:
     assert "near_copies_released" not in codes(clean)
 
 
+@pytest.mark.slow
+def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
+    """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
+    runs, fails = 8, 0
+    options: dict[str, Any] = {"max_advantage": 0.5, "queries": ["closeness", "exact_copy"]}
+    for run in range(runs):
+        rng, write = np.random.default_rng([12, run]), WRITERS[run % 3]
+        tables = [{name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3)]
+        if write is None:
+            tables = [categories(rng, 60) for _ in range(3)]
+        else:
+            tables[2] = {name: write(column) for name, column in tables[2].items()}
+        decided = [audited(*tables, accept_copies=accept, **options).decision for accept in (False, True)]
+        fails += decided[0] is Decision.FAIL
+        assert decided[0] is decided[1] or decided == [Decision.FAIL, Decision.PASS]
+    assert fails <= most_misses(runs)
+
+
 def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
     """Released rows near a training row are withheld: then members are those whom nothing is near."""
     rng = np.random.default_rng(8)
@@ -504,3 +523,14 @@ def test_the_group_that_was_copied_bears_most() -> None:
     assert "within group nurse is at least" in limited.limits[0].reason
     missing = audited(train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job")
     assert "(none)" in missing.groups.labels.tolist()
+
+
+@pytest.mark.slow
+def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
+    runs, fails, alarms = 5, 0, 0  # more, and larger tables: benchmarks/synthetic.py
+    for run in range(runs):
+        audit = audited(*drawn(1000 + run, 60), **LIMITS | {"max_advantage": 0.0}, seed=run, queries=None)
+        fails += audit.decision is Decision.FAIL
+        alarms += audit.most_exposed[1].alarm
+
+    assert max(fails, alarms) <= most_misses(runs)

@@ -6,6 +6,7 @@ import pytest
 from estimators.decisions.compare import compare, same_order
 from estimators.decisions.difference import difference, differences, paired_difference
 from estimators.errors import OptionError
+from estimators.optimum.ends import Ends
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
 from tests.cases import each_case
@@ -110,6 +111,29 @@ def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others()
 
     assert alike > runs / 10
     assert misses <= most_misses(runs, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
+    monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
+    rng, runs, misses = np.random.default_rng(2), 20, 0
+    for run in range(runs):
+        queries = {str(k): draw(identical(), 60, rng) for k in range(8)}
+        misses += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
+
+    assert misses <= most_misses(runs, 0.025)
+
+
+@pytest.mark.slow
+def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
+    rng, runs, misses = np.random.default_rng(3), 20, 0
+    for run in range(runs):
+        queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
+        result = compare(queries, seed=run)
+        misses += result.maximum.upper < 0.39  # the truth at five cells is just below 0.4
+
+    assert misses <= most_misses(runs, 0.025)
 
 
 @pytest.mark.slow

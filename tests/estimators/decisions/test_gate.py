@@ -1,6 +1,7 @@
 """A gate passes, fails or stays open as its limits do, and errs as seldom as it says."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from estimators import Counts, Decision, Scores, advantage, individual_risk, pre
 from estimators.adversary.learned import quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.decisions.gate import judge
+from estimators.decisions.gate_sample import Limit
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfRange
@@ -16,7 +18,7 @@ from estimators.privacy.closeness import epsilon_lower, epsilon_upper, tail_cell
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case, refusals
-from tests.oracles import World, copied, gaussian_shift, identical, rare_leak, vector_shift, xor
+from tests.oracles import World, copied, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -199,6 +201,55 @@ def test_a_limit_below_the_baseline_is_said_to_be_and_a_long_label_is_shortened(
     assert len(long.limits[0].about) < 120
 
 
+LABELS = np.array(["c0", "c1", "c2"])
+R, Q = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
+
+
+def drawn(rng: np.random.Generator, q: np.ndarray) -> Scores:
+    return Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=q)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("prior", "leak"), [(0.5, True), (0.5, False), (0.25, True)])
+def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak) -> None:
+    rng, runs, fails, q = np.random.default_rng(5), 12, 0, Q if leak else R
+    limits = _at_truth(prior, q, 1e-9)
+    for run in range(runs):
+        data = drawn(rng, q)
+        fails += judge(data, [make(data) for make in limits], prior, seed=run).decision is Decision.FAIL
+
+    assert fails <= most_misses(runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("which", "prior"), [(0, 0.25), (1, 0.5), (2, 0.5)])
+def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior, which) -> None:
+    rng, runs, passes = np.random.default_rng(6), 12, 0
+    violated = _at_truth(prior, Q, -1e-9)[which]
+    for run in range(runs):
+        data = drawn(rng, Q)
+        passes += judge(data, [violated(data), MaxAdvantage(1.0)], prior, seed=run).decision is Decision.PASS
+
+    assert passes <= most_misses(runs)
+
+
+def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores], Limit]]:
+    """Advantage, epsilon and group risk, each with the truth as its maximum; a group is a category."""
+    a, b = prior * R, (1 - prior) * q
+    delta = 0.02
+    epsilons = np.linspace(0, 1, 100_001)
+    g = np.exp(epsilons)[:, None]
+    apart = np.maximum(*((one - g * other).clip(0.0).sum(axis=1) for one, other in ((R, q), (q, R))))
+    epsilon = float(epsilons[np.argmax(apart <= delta)])
+    risk = float((np.abs(a - b) / (a + b)).max())
+    limits: list[Callable[[Scores], Limit]] = [
+        lambda _: MaxAdvantage(float(np.abs(a - b).sum()) + off, CellsTarget()),
+        lambda _: MaxEpsilon(max(0.0, epsilon + 1e5 * off), delta),
+        lambda data: MaxGroupRisk(risk + off, np.concatenate([data.members, data.nonmembers])),
+    ]
+    return limits if prior == 0.5 else limits[:2]
+
+
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
     return Scores.of(*copied(rows, copies, seed))
 
@@ -231,6 +282,19 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
     assert 0.04 < high.limits[0].estimate.lower <= 0.05
     assert judge(release(0, 0, rows=30_000), [limit]).decision is Decision.PASS
     assert judge(data, [MaxTpr(0.1, fpr=0.001)]).decision is Decision.PASS
+
+
+@pytest.mark.slow
+def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
+    rng, runs = np.random.default_rng(0), 25
+    wrong = {"fail": 0, "pass": 0}
+    for _ in range(runs):
+        members = rng.random(1000) - 2.0 * (rng.random(1000) < 0.05)
+        data = Scores.of(members, rng.random(1000))
+        for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
+            wrong[decision] += judge(data, [MaxTpr(0.0595 + off, 0.01)]).decision.value == decision
+
+    assert max(wrong.values()) <= most_misses(runs)
 
 
 OTHERS = (

@@ -80,6 +80,33 @@ def test_ends_are_those_of_each_group_and_the_lower_ones_share_the_error() -> No
     assert limit.estimate.upper == max(each.estimate.upper for each in limit.groups)
 
 
+@pytest.mark.slow
+def test_a_group_that_leaks_wholly_never_passes() -> None:
+    rng, passed, runs = np.random.default_rng(3), 0, 0
+    for groups in (2, 10, 50):
+        for rare in (30, 100, 500):
+            data, labels = simpson(rng, rare, 400 * (groups - 1))
+            labels = np.where(labels == "rare", groups, rng.integers(1, groups, len(labels)))
+            passed += own_limit(data, labels, 0.3).decision is Decision.PASS
+            runs += 1
+
+    assert (passed, runs) == (0, 9)
+
+
+@pytest.mark.slow
+def test_no_group_fails_without_a_leak_and_large_ones_pass() -> None:
+    rng, runs, failed, passed = np.random.default_rng(4), 20, 0, 0
+    for run in range(runs):
+        groups = rng.permutation(np.repeat(np.arange(5), 2 * 1000))
+        data = Scores.of(*rng.random((2, 5000)))
+        small = own_limit(Scores.of(*rng.random((2, 500))), rng.integers(0, 10, 1000), 0.0, seed=run)
+        failed += small.decision is Decision.FAIL
+        passed += own_limit(data, groups, seed=run).decision is Decision.PASS
+
+    assert failed <= most_misses(runs, 0.025)
+    assert runs - passed <= most_misses(runs, 0.05)
+
+
 def test_a_group_that_is_too_small_to_pass_is_named_with_the_records_that_it_needs() -> None:
     rng = np.random.default_rng(5)
     groups = np.tile(np.repeat(["large", "small"], [2000, 60]), 2)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimators import Decision, Scores, advantage, check_split, compare, control, lone_rows
+from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
 from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage
@@ -25,6 +25,7 @@ from estimators.privacy.roc import operating_point
 from estimators.sample.counting import finest
 from estimators.statement import at_least, at_most
 from tests.cases import refusals
+from tests.oracles import most_misses
 
 RNG = np.random.default_rng(0)
 NULL = Scores.of(RNG.normal(size=800), RNG.normal(size=800))
@@ -165,6 +166,23 @@ def test_the_decision_is_what_the_largest_of_a_comparison_says(cluster) -> None:
     for limit in np.linspace(0.0, 0.9, 19):
         [judged] = judge_queries(limits_of(float(limit)), queries, cluster=cluster)
         assert judged.decision is decision(largest.lower, largest.upper, float(limit))
+
+
+@pytest.mark.slow
+def test_a_limit_that_all_queries_just_keep_is_failed_no_oftener_than_half_of_the_rest() -> None:
+    rng, cells, runs = np.random.default_rng(11), [0.0], 50
+    keep = np.array([0.4, 0.6])  # two cells, in which members are so much likelier: the advantage is 0.2
+    limits = limits_of(0.2)
+
+    fails = passes = 0
+    for run in range(runs):
+        sides = ((rng.multinomial(300, keep), rng.multinomial(300, keep[::-1])) for _ in range(3))
+        queries = {str(place): Counts.of(*each, edges=cells) for place, each in enumerate(sides)}
+        [judged] = judge_queries(limits, queries, seed=run)
+        fails += judged.decision is Decision.FAIL
+        passes += judged.decision is Decision.PASS
+
+    assert max(fails, passes) <= most_misses(runs)
 
 
 def test_a_group_that_one_query_betrays_fails_and_all_queries_share_the_error() -> None:

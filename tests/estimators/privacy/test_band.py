@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.band import WORLDS
+from benchmarks.band import WORLDS, holds
 from estimators import Counts, Scores, roc_band
 from estimators.errors import IncompatibleCells, InputError, OutOfRange
 from estimators.limits.every_cut import records_beyond, share_limits
@@ -43,6 +43,16 @@ def test_limits_are_those_of_their_definition(sides) -> None:
     assert band.lower.tolist() == [max([0.0, *c[b <= rate]]) for rate in rates]
     assert band.upper.tolist() == [d[a <= rate].max() for rate in rates]
     assert band.tpr.tolist() == [(above[0] / sides[0])[above[1] <= rate * sides[1]].max() for rate in rates]
+
+
+@pytest.mark.slow
+@each_case("world", WORLDS)
+def test_the_whole_curve_lies_within_as_often_as_it_says(world) -> None:
+    rng, runs, sides = np.random.default_rng(WORLDS.index(world)), 80, (60, 150)
+
+    missed = sum(not holds(world, *world.draw(rng, *sides), share_limits) for _ in range(runs))
+
+    assert missed <= most_misses(runs, 0.05)
 
 
 @pytest.mark.slow

@@ -162,6 +162,17 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
     assert closeness.tail_cells(one, 5).size == 5
 
 
+@pytest.mark.slow
+@each_case("delta", [0.01, 0.1])
+@each_case("advantage", [0.0, 0.3])
+def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:
+    world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 60
+    truth = _gaussian_epsilon(shift_for(advantage), delta) if advantage else 0.0
+    samples = (finest(Scores.of(*world.draw(rng, 60, 140))) for _ in range(runs))
+
+    assert sum(closeness.epsilon_lower(each, delta, ALPHA) > truth for each in samples) <= most_misses(runs)
+
+
 def test_the_lower_end_by_tails_comes_near_the_truth() -> None:
     data = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(0), 200_000, 200_000))
     assert 0.75 < closeness.epsilon_lower(finest(data), 0.01, ALPHA) / _gaussian_epsilon(shift_for(0.3), 0.01) < 1

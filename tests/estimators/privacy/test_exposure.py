@@ -54,16 +54,16 @@ def test_the_epsilon_of_a_rare_leak_is_at_least_three(rng) -> None:
     assert min(lower) > 3.0
 
 
-def false_alarms(sample: Callable[[np.random.Generator], Counts], seed: int) -> int:
-    """How often epsilon is said to be above 0, of 80 samples."""
+def too_high(sample: Callable[[np.random.Generator], Counts], truth: float, runs: int, seed: int) -> bool:
+    """Whether epsilon is said to be above the truth more often than once in a thousand such simulations."""
     rng = np.random.default_rng(seed)
-    return sum(exposure(sample(rng)).score_epsilon > 0.0 for _ in range(80))
+    return sum(exposure(sample(rng)).score_epsilon > truth for _ in range(runs)) > most_misses(runs, LEVEL)
 
 
 @pytest.mark.slow
 @each_case("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
 def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None:
-    assert false_alarms(lambda rng: ranks(*(rng.random(n) for n in sides)), 1) <= most_misses(80, LEVEL)
+    assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 80, 1)
 
 
 @each_case("cells", [Values, Categories])
@@ -72,7 +72,36 @@ def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
         return tallied(*(np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides), 200, cells)
 
-    assert false_alarms(sample, 2) <= most_misses(80, LEVEL)
+    assert not too_high(sample, 0.0, 80, 2)
+
+
+@pytest.mark.slow
+@each_case("ratio", [2.0, 20.0])
+def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
+    rng, runs = np.random.default_rng(3), 50
+    samples = (ranks(rng.random(200) / ratio, rng.random(200)) for _ in range(runs))
+
+    assert sum(exposure(each).members_epsilon > np.log(ratio) for each in samples) <= most_misses(runs, LEVEL)
+
+
+@pytest.mark.slow
+@each_case("ratio, sides", [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
+def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(ratio, sides) -> None:
+    def sample(rng: np.random.Generator) -> Counts:
+        laws = zip(sides, (ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)), strict=True)
+        return ranks(*((rng.random(n) < p) + 0.5 * rng.random(n) for n, p in laws))
+
+    assert not too_high(sample, np.log(ratio), 50, 8)
+
+
+@pytest.mark.slow
+def test_it_holds_for_the_worst_label_too() -> None:
+    r, q = np.array([0.4] + [0.02] * 30), np.array([0.1] + [0.03] * 30)
+
+    def sample(rng: np.random.Generator) -> Counts:
+        return tallied(*(rng.choice(31, 150, p=law) for law in (r, q)), 31)
+
+    assert not too_high(sample, np.log(4.0), 200, 4)
 
 
 def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody(rng) -> None:

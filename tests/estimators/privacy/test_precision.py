@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from benchmarks.band import shifted, surest
+from benchmarks.band import WORLDS, shifted, surest
 from estimators import Counts, Scores, best_precision
 from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.every_cut import share_limits
@@ -12,6 +12,22 @@ from estimators.privacy import precision
 from estimators.privacy.roc import from_the_top
 from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
 from tests.cases import each_case, refusals
+from tests.oracles import most_misses
+
+
+@pytest.mark.slow
+@each_case("world", WORLDS[1::2])
+def test_each_end_misses_the_truth_as_seldom_as_it_says(world) -> None:
+    rng, runs, shares = np.random.default_rng(WORLDS.index(world)), 100, [0.02, 0.25]
+    truths = [surest(world, 0.1, share) for share in shares]
+
+    drawn = (Scores.of(*world.draw(rng, 80, 200)) for _ in range(runs))
+    found = [[each.estimate for each in best_precision(scores, 0.1, 0.9, shares)] for scores in drawn]
+    ends = np.array([[(each.lower, each.upper) for each in estimates] for estimates in found])
+
+    above = (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0)
+    below = (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0)
+    assert max(*above, *below) <= most_misses(runs, 0.05)
 
 
 @pytest.mark.slow

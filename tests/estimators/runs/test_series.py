@@ -12,7 +12,7 @@ from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfR
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case, refusals
-from tests.oracles import shift_for
+from tests.oracles import most_misses, shift_for
 
 
 def drawn(rng: np.random.Generator, truths: list[float], n: int) -> dict[str, Scores]:
@@ -149,3 +149,28 @@ test_what_makes_no_series_is_refused = refusals("steps, options, error", [
     ({"a": SCORES}, {"max_advantage": float("nan")}, OutOfRange),
     ({"a": SCORES}, {"confidence": 1.0}, OutOfRange), ({"a": SCORES}, {"prior": 0.0}, OutOfRange),
 ], ask=lambda steps, options: advantage_series(steps, **options))  # fmt: skip
+
+
+@pytest.mark.slow
+@each_case("truths", [[0.0, 0.205, 0.205], [0.0, 0.22, 0.0], [0.205, 0.0]])  # the second rises and falls
+def test_a_step_beyond_the_first_that_breaks_the_limit_is_seldom_said_to_keep_it(truths) -> None:
+    runs, wrong = 12, 0
+    first = next(at for at, truth in enumerate(truths) if truth > 0.2)
+    for run in range(runs):
+        series = advantage_series(drawn(np.random.default_rng([9, run]), truths, 200), 0.2, seed=run)
+        wrong += decisions(series)[first] == "p"
+
+    assert wrong <= most_misses(runs, 0.025)
+
+
+@pytest.mark.slow
+def test_bands_contain_all_advantages_together_and_no_step_fails_that_keeps_the_limit() -> None:
+    truths, runs, missed, failed = [0.0, 0.1, 0.25, 0.1], 15, 0, 0
+    for run in range(runs):
+        series = advantage_series(drawn(np.random.default_rng([10, run]), truths, 200), 0.25, seed=run)
+        bands = (step.estimate.interval for step in series.steps)
+        missed += not all(truth in band for truth, band in zip(truths, bands, strict=True))
+        failed += "f" in decisions(series)
+
+    assert missed <= most_misses(runs, 0.05)
+    assert failed <= most_misses(runs, 0.025)
