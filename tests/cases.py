@@ -54,11 +54,16 @@ def each_case(names: str, *cases: Any) -> Callable[[Test], Test]:
     return decorate
 
 
+SAID = ("error", "words", "field", "index")
+"""What a refusal is told by."""
+
+
 class Refusal(dict[str, Any]):
     """A question that is refused, called by what is said of it."""
 
     def __str__(self) -> str:
-        said = (value for name, value in self.items() if name != "ask")
+        said = [self[name] for name in SAID if name in self]
+        said += [value for name, value in self.items() if name not in ("ask", *SAID)]
         return ", ".join(value.__name__ if isinstance(value, type) else str(value) for value in said)
 
 
@@ -67,16 +72,20 @@ def refusals(names: str, *cases: Any, **alike: Any) -> Test:
     and names its `field` and `index`.
 
     The names say what a case holds; what is alike in all of them is given once. Without words, the field is in them.
+    What is neither of these is what the question is asked with.
     """
     columns = [name.strip() for name in names.split(",")]
+    asked_with = [name for name in columns if name not in ("ask", *SAID)]
     given = cases[0] if len(cases) == 1 else cases
+    if len(columns) == 1:
+        given = [(case,) for case in given]
 
     @each_case("case", [Refusal(alike, **dict(zip(columns, case, strict=True))) for case in given])
     def test(case: Refusal) -> None:
         with pytest.raises(case["error"], match=case.get("words", case.get("field"))) as caught:
-            case["ask"]()
+            case["ask"](*(case[name] for name in asked_with))
 
-        assert type(caught.value) is case["error"]
+        assert type(caught.value) is case["error"], type(caught.value)
         said = {name: getattr(caught.value, name) for name in case.keys() & {"field", "index"}}
         assert said == {name: case[name] for name in said}
 

@@ -83,6 +83,7 @@ def test_a_refusal_is_held_to_its_error_words_and_field_and_called_by_them() -> 
 
     refusals("ask, field", [(refuse, "number")], error=Refused)()
     refusals("ask, words, field", [(refuse, "got [xy]", "number")], error=Refused)()
+    refusals("text, error, words", [("x", ValueError, "'x'"), ("", ValueError, "''")], ask=int)()
     for case in (
         (refuse, ValueError, None, "number"),
         (refuse, Refused, "y", "number"),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from estimators.arrays import distinct, is_masked, lengths, median, quantiles
+from tests.cases import each_case
 
 
 def test_medians_quantiles_and_lengths_are_numpys_to_the_last_digit() -> None:
@@ -19,11 +20,12 @@ def test_medians_quantiles_and_lengths_are_numpys_to_the_last_digit() -> None:
         assert np.array_equal(lengths(starts, size), np.diff(starts, append=size))
 
 
-def test_few_values_none_and_texts_are_told_apart_as_numpy_does() -> None:
-    nothing, texts = np.array([]), np.array([["b", "a"], ["b", "c"]])
-    for values in (nothing, np.array([2, 2]), texts, np.array([np.inf, -np.inf, np.inf])):
-        assert np.array_equal(distinct(values), np.unique(values))
-        assert distinct(values).dtype == values.dtype
+@each_case(
+    "values", [np.array([]), np.array([2, 2]), np.array([["b", "a"], ["b", "c"]]), np.array([np.inf, -np.inf] * 2)]
+)
+def test_few_values_none_and_texts_are_told_apart_as_numpy_does(values) -> None:
+    assert np.array_equal(distinct(values), np.unique(values))
+    assert distinct(values).dtype == values.dtype
 
 
 def test_only_numpys_masked_arrays_are_masked() -> None:

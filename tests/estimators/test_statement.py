@@ -104,7 +104,5 @@ def test_every_sentence_tells_the_confidence_that_was_computed_with(confidence) 
     one_sided = epsilon_lower_bound(counts, confidence).sentence
 
     texts = [each.sentence for each in statements] + [verdict(statements[0], 0.1).reason]
-    missing = [text for text in texts if percent(confidence) not in text]
-
-    assert missing == []
+    assert [text for text in texts if percent(confidence) not in text] == []
     assert percent((1.0 + confidence) / 2.0) in one_sided

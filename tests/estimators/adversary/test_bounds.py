@@ -210,9 +210,7 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
     ways = ((above, 1000, below, 400), (1000 - above, 1000, 400 - below, 400))
     every = max(weighted_accuracy_upper(*each, prior, ALPHA).max() for each in ways)
 
-    bound = changes_upper(counts, prior, ALPHA, 1)
-
-    assert 2 * every - 1 - 1e-9 <= bound <= 2 * every - 1 + 0.015
+    assert 2 * every - 1 - 1e-9 <= changes_upper(counts, prior, ALPHA, 1) <= 2 * every - 1 + 0.015
 
 
 def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle_and_a_seed_repeats() -> None:

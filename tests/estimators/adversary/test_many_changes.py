@@ -52,22 +52,17 @@ def test_predictions_near_whole_numbers_fail_though_no_cut_and_no_range_sees_the
     assert best_by_changes(finest(Scores.of(members, nonmembers)).weights(0.5), 2)[-1] < 0.2
 
 
-def test_copies_with_fewer_digits_are_told_apart() -> None:
+def test_copies_with_fewer_digits_and_values_that_only_members_repeat_are_told_apart() -> None:
     """Members' scores went through single precision: truth 1, and [.000, .036] was certified."""
     rng = np.random.default_rng(2)
     members = rng.normal(size=2000).astype(np.float32).astype(np.float64)
     found = advantage(Scores.of(members, rng.normal(size=2000)))
+    rng = np.random.default_rng(3)
+    repeated = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
 
     assert found.lower > 0.98
     assert found.upper == 1.0
-
-
-def test_values_that_only_members_repeat_are_told_apart() -> None:
-    rng = np.random.default_rng(3)
-    members = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
-    found = advantage(Scores.of(members, rng.normal(size=1000), "continuous"))
-
-    assert found.lower > 0.35
+    assert advantage(Scores.of(repeated, rng.normal(size=1000), "continuous")).lower > 0.35
 
 
 @pytest.mark.slow
@@ -138,8 +133,7 @@ def test_a_declared_class_is_not_widened_by_evidence_but_warned_of() -> None:
 
 def test_cells_of_counts_few_values_and_constant_scores_are_looked_at_without_harm() -> None:
     rng = np.random.default_rng(6)
-    scores = Scores.of(rng.normal(size=500), rng.normal(size=700))
-    wide = by_edges(scores, [-1.0, 0.0, 1.0])
+    wide = by_edges(Scores.of(rng.normal(size=500), rng.normal(size=700)), [-1.0, 0.0, 1.0])
     tied = finest(Scores.of(np.repeat([1.0, 2.0], 200), np.repeat([1.0, 2.0], 200)))
     huge = finest(Scores.of(rng.normal(size=300) * 1e300, rng.normal(size=300) * 1e300))
 

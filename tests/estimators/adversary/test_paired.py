@@ -145,22 +145,18 @@ def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike, runs
     assert shuffled == pytest.approx(in_order, rel=0.05) if alike == 0.0 else shuffled > 1.3 * in_order
 
 
-def test_a_score_does_not_differ_from_itself_and_order_turns_the_sign() -> None:
+def test_a_score_does_not_differ_from_itself_order_turns_the_sign_and_labels_are_paired_too(rng) -> None:
     a, b = shifted(500, 500, 1.0, 0.4, 0.8, np.random.default_rng(42))
     same, there, back = paired_difference(a, a), paired_difference(a, b), paired_difference(b, a)
-
-    assert same.estimate.lower <= 0.0 <= same.estimate.upper
-    assert there.decided
-    assert (there.estimate.lower, there.estimate.upper) == (-back.estimate.upper, -back.estimate.lower)
-
-
-def test_labels_are_paired_too(rng) -> None:
     labels = rng.integers(0, 4, 1000)
     first = Scores.of(np.where(rng.random(500) < 0.5, 0, labels[:500]), labels[500:], "discrete")
     second = Scores.of(labels[:500], labels[500:], "discrete")
     paired = paired_difference(first, second)
     unknown = paired_difference(by_category(first), by_category(second))  # which record is which
 
+    assert same.estimate.lower <= 0.0 <= same.estimate.upper
+    assert there.decided
+    assert (there.estimate.lower, there.estimate.upper) == (-back.estimate.upper, -back.estimate.lower)
     assert paired.decided
     assert paired.estimate.lower <= 0.375 <= paired.estimate.upper  # half the members: 0.5 x (1 - 1/4)
     assert paired.estimate.interval.width < unknown.estimate.interval.width
@@ -169,9 +165,7 @@ def test_labels_are_paired_too(rng) -> None:
 def test_every_record_but_the_first_block_is_judged_by_a_rule_that_has_not_seen_it() -> None:
     a, _ = shifted(400, 600, 2.0, 0.0, 0.0, np.random.default_rng(44))
     fine = by_rank(a)
-    judged = Judged.of(a, fine, Rules(np.arange(fine.size), 2), 10, 0.5, seed=0)
-
-    for members, nonmembers in judged.right:
+    for members, nonmembers in Judged.of(a, fine, Rules(np.arange(fine.size), 2), 10, 0.5, seed=0).right:
         assert ((members < 0).sum(), (nonmembers < 0).sum()) == (40, 60)
         right = 0.5 * members[members >= 0].mean() + 0.5 * nonmembers[nonmembers >= 0].mean()
         assert 0.79 <= right <= 0.88  # the best threshold gets 0.841

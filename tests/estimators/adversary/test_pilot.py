@@ -112,8 +112,7 @@ def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch
     target = LearnedTarget(learners=QUICK)
     result, rule = advantage(scores, target=target), learn_score(scores, learners=QUICK)
 
-    assert rule.n_taught == 600
-    assert rule.scores.n_members == 2700
+    assert (rule.n_taught, rule.scores.n_members) == (600, 2700)
     assert result.leader in ("threshold", "two_sided")  # a rule along the one score, and no learner
     assert result.lower < 0.276 < result.upper  # 2 Phi(sqrt(2) / 4) - 1
 

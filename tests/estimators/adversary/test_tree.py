@@ -36,14 +36,11 @@ def test_no_row_lies_on_a_cut_and_each_stays_in_its_box() -> None:
 
 def test_what_scikit_learn_cannot_hold_is_left_to_boxes_of_equal_mass() -> None:
     far = ROWS * 1e200
-    rule = teach(far[MEMBER], far[~MEMBER], learners=IN_ENGINES)
-
-    assert rule.learner == "boxes"
+    assert teach(far[MEMBER], far[~MEMBER], learners=IN_ENGINES).learner == "boxes"
 
 
 def test_counts_of_boxes_are_those_of_their_share() -> None:
-    pilot = Pilot.of(ROWS[MEMBER][:500], ROWS[~MEMBER][:500], 0)
-    rule = pilot.teach_boxes(learners=[tree()])
+    rule = Pilot.of(ROWS[MEMBER][:500], ROWS[~MEMBER][:500], 0).teach_boxes(learners=[tree()])
     rest = ROWS[MEMBER][500:], ROWS[~MEMBER][500:]
 
     counts = rule.counts(*(np.bincount(rule.boxes.locate(side), minlength=rule.boxes.size) for side in rest))

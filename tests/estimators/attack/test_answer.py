@@ -54,8 +54,7 @@ def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
     for yes, no in ((1, 0), (1.0, 0.0), ("true", "false"), ("True", "False"), ("member", "nonmember")):
         members, nonmembers = ([yes if each else no for each in side] for side in sides)
         found = attack_advantage(Scores.of(members, nonmembers))
-        assert found.estimate == expected.estimate
-        assert found.gap == expected.gap
+        assert (found.estimate, found.gap) == (expected.estimate, expected.gap)
 
 
 @pytest.mark.slow

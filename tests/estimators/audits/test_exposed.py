@@ -54,20 +54,14 @@ def test_no_list_of_any_length_is_more_wrong_than_it_says_even_with_ties() -> No
 
 
 @pytest.mark.slow
-def test_equal_scores_stand_in_one_list() -> None:
+def test_equal_scores_stand_in_one_list_and_that_nobody_is_listed_is_no_proof() -> None:
     lists = exposed_members(Scores.of([9.0] * 30 + [0.0, 1.0] * 10, [0.0, 1.0] * 60), direction="high")
+    nobody = exposed_members(Scores.of(*RNG.normal(size=(2, 300))))
 
-    assert lists.scores.tolist() == [9.0, 1.0, 0.0]
-    assert lists.records.tolist() == [30, 40, 50]
+    assert (lists.scores.tolist(), lists.records.tolist()) == ([9.0, 1.0, 0.0], [30, 40, 50])
     assert lists.at_least >= 25
-
-
-@pytest.mark.slow
-def test_that_nobody_is_listed_is_no_proof() -> None:
-    lists = exposed_members(Scores.of(*RNG.normal(size=(2, 300))))
-
-    assert (lists.at_least, len(lists.listed)) == (0, 0)
-    assert "no proof that none is" in lists.sentence
+    assert (nobody.at_least, len(nobody.listed)) == (0, 0)
+    assert "no proof that none is" in nobody.sentence
     assert [each.code for each in exposed_members(Scores.of(range(9), range(10, 20))).cautions] == ["few_nonmembers"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from estimators.audits.sides import _alike, match_sides
 from estimators.audits.split import check_split
 from estimators.errors import OptionError, OutOfRange, TooFewRecords
-from tests.cases import each_case
+from tests.cases import refusals
 from tests.estimators.audits.queries.test_synthetic import part, people
 
 
@@ -50,14 +50,11 @@ def test_a_seed_gives_one_answer_and_equal_sides_are_kept_whole() -> None:
     assert len(match_sides({"x": [1, 2] * 8}, {"x": [1, 2] * 8}).members) == 16
 
 
-@each_case(
+test_what_is_wrong_is_named = refusals(
     "size, options, error, words",
     (7, {}, TooFewRecords, "members: got 7 rows, need at least 8"),
     (20, {"caliper": 0.0}, OutOfRange, "caliper"),
     (20, {"learners": []}, OptionError, "learners: got none"),
     (20, {"seed": 0.5}, OutOfRange, "seed"),
+    ask=lambda size, options: match_sides(*(people(np.random.default_rng(2), n) for n in (size, 30)), **options),
 )
-def test_what_is_wrong_is_named(size, options, error, words) -> None:
-    rng = np.random.default_rng(2)
-    with pytest.raises(error, match=words):
-        match_sides(people(rng, size), people(rng, 30), **options)

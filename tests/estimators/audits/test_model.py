@@ -72,8 +72,7 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
     alike = "scaled_confidence", "margin", "modified_entropy"
-    twins = {"entropy": "confidence", **dict.fromkeys(alike, "loss")}
-    for name, twin in twins.items():
+    for name, twin in {"entropy": "confidence", **dict.fromkeys(alike, "loss")}.items():
         np.testing.assert_array_equal(order(name), order(twin))
         assert name in audit.not_asked
         assert every.not_asked[name] == f"orders records as {twin} does"
@@ -251,26 +250,17 @@ def test_who_asks_for_progress_is_told_each_query_in_its_turn() -> None:
 
 
 @pytest.mark.slow
-def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
-    logits, labels = world(11, records=400)
-    group = np.repeat(["few", "many"], [100, 300])
-    logits[0][np.arange(100), labels[0][:100]] += 4.0
-    few, many = audited(logits, labels, groups=(group, group)).by_group
-
-    assert few.advantage.lower > many.advantage.upper
-    assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
-
-
-@pytest.mark.slow
-def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together():
+def test_groups_are_those_of_the_riskiest_query_and_the_exposed_one_fails_a_limit_however_queries_are_asked() -> None:
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
     logits[0][np.arange(100), labels[0][:100]] += 4.0
     options = {"groups": (group, group), "max_advantage": 0.9, "max_group_advantage": 0.3}
-    plain = audited(logits, labels, **options)
-    together = audited(logits, labels, together=True, learners=[logistic()], **options)
+    few, many = audited(logits, labels, groups=(group, group)).by_group
 
-    for audit in (plain, together):
+    assert few.advantage.lower > many.advantage.upper
+    assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
+    for more in ({}, {"together": True, "learners": [logistic()]}):
+        audit = audited(logits, labels, **options, **more)
         assert (audit.limits[1].name, audit.limits[1].decision.value) == ("group_advantage", "fail")
         assert "within group few is at least" in audit.limits[1].reason
         assert audit.decision is Decision.FAIL

@@ -15,7 +15,7 @@ from estimators.audits.queries.nested import nested_scores
 from estimators.audits.release_size import ReleaseSize, default_sizes
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.binomial import excess_lower
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import audited, drawn, with_copies
 from tests.estimators.cautions import codes
@@ -69,8 +69,7 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
         scores = {name: Scores.of(side, outside[name], "continuous") for name, side in alone.members.items()}
         at = [partial(advantage, confidence=1 - 0.05 / parts, seed=4) for parts in (1, 3, 36)]
         own, together, shared = ({name: ask(each) for name, each in scores.items()} for ask in at)
-        assert step.label == size
-        assert step.decisive_upper == max(each.upper for each in own.values())
+        assert (step.label, step.decisive_upper) == (size, max(each.upper for each in own.values()))
         assert step.estimate.upper == max(each.upper for each in together.values())
         assert step.query == max(together, key=lambda name: together[name].value)
         assert step.estimate.lower == pytest.approx(max(each.lower for each in shared.values()))
@@ -88,8 +87,7 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     assert (decisions(answer), answer.largest) == ("pff", 30)
     np.testing.assert_array_equal(answer.rows, answer.order[:30])
     scores = synthetic_scores(encode(train, holdout, part(released, answer.rows)), ["closeness"])
-    alone = advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"]))
-    assert alone.upper < 0.2
+    assert advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"])).upper < 0.2
     assert "the first 30 of 2,400 released rows, in the order that was drawn, keep" in answer.sentence
     assert "more of them exceed it. The first 600 of 2,400 released rows: with 95%" in answer.sentence
 
@@ -180,32 +178,29 @@ def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
     assert default_sizes(5000) == [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 
 
-@pytest.mark.slow
-@each_case(
-    "sizes, error, words",
-    ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
-    ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
-    ([-5], OutOfRange, "need a whole number of at least 1"),
-    ([10.0], OutOfRange, "need a whole number"),
-    ([float("nan")], OutOfRange, "need a whole number"),
-    ([True], OutOfRange, "got bool"),
-    (["10"], OutOfRange, "got str"),
-    ([], OptionError, "got none, need at least 1"),
-    ("10", OptionError, "got str, need a list of whole numbers"),
-    (10, OptionError, "got int, need a list of whole numbers"),
+test_sizes_that_are_none_are_refused = pytest.mark.slow(
+    refusals(
+        "sizes, error, words",
+        ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
+        ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
+        ([-5], OutOfRange, "need a whole number of at least 1"),
+        ([10.0], OutOfRange, "need a whole number"),
+        ([float("nan")], OutOfRange, "need a whole number"),
+        ([True], OutOfRange, "got bool"),
+        (["10"], OutOfRange, "got str"),
+        ([], OptionError, "got none, need at least 1"),
+        ("10", OptionError, "got str, need a list of whole numbers"),
+        (10, OptionError, "got int, need a list of whole numbers"),
+        field="sizes",
+        ask=lambda sizes: release_size(*drawn(8, 100)[:3], sizes=sizes, queries=["closeness"]),
+    )
 )
-def test_sizes_that_are_none_are_refused(sizes, error, words) -> None:
-    train, holdout, released, _ = drawn(8, 100)
-    with pytest.raises(error, match=words) as refusal:
-        release_size(train, holdout, released, sizes=sizes, queries=["closeness"])
-
-    assert refusal.value.field == "sizes"
 
 
 FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
 
 
-@each_case(
+test_tables_and_options_that_give_no_answer_are_refused = refusals(
     "tables, options, error",
     ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
     ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
@@ -217,10 +212,8 @@ FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
     ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
     ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
     ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
+    ask=lambda tables, options: release_size(*tables, **options),
 )
-def test_tables_and_options_that_give_no_answer_are_refused(tables, options, error) -> None:
-    with pytest.raises(error):
-        release_size(*tables, **options)
 
 
 @pytest.mark.slow
@@ -331,9 +324,7 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
     shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)
     assert f"at least {shown} training rows were copied" in unasked.series.steps[-1].reason
-    assert unasked.limits == ((), (), ())
-    assert unasked.copies_judged == "unasked"
-    assert unasked.largest == 200
+    assert (unasked.limits, unasked.copies_judged, unasked.largest) == (((), (), ()), "unasked", 200)
     assert "copied beyond what chance explains, above 0" in unasked.sentence
     assert clean.series == lifted.series
     everything = release_size(train, holdout, train, **options | {"max_advantage": 0.9, "sizes": [100, 800]})

@@ -169,25 +169,11 @@ def test_training_rows_that_stand_there_several_times_are_not_taken_for_copies(t
 
 
 @pytest.mark.slow
-def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass_and_a_fail() -> None:
+def test_few_copies_fail_if_limited_or_unasked_and_turn_nothing_but_a_pass_and_are_said_to_be_exposed() -> None:
     train, holdout, released, _ = drawn(7, 800)
     tables = train, holdout, with_copies(released, train, 16)  # one in fifty
-    fails = audited(*tables, max_advantage=0.3, max_copies_over_holdout=0)
-    assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
-    assert codes(fails)[0] == "rare_exposure"
-
-    passes = audited(*tables, max_advantage=0.3, accept_copies=True)
-    assert passes.decision is Decision.PASS
-    assert codes(passes)[0] == "rare_exposure"
-    assert "copies_accepted" in codes(passes)
-    assert passes.most_exposed[1].alarm
-    assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
-
-
-@pytest.mark.slow
-def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
-    train, holdout, released, _ = drawn(7, 800)
-    tables = train, holdout, with_copies(released, train, 16)
+    limited = audited(*tables, max_advantage=0.3, max_copies_over_holdout=0)
+    assert decisions(limited) == {"advantage": "pass", "copies": "fail"}
     for limits in ({"max_advantage": 0.3}, {"max_exposed": 0.1}, {"max_near_copies_over_holdout": 40}):
         fails, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
         assert (fails.verdict.word, fails.copies_judged) == ("fail", "unasked")
@@ -200,6 +186,10 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
         assert (accepted.verdict.word, accepted.copies_judged) == ("pass", "accepted")
         assert "copies_accepted" in codes(accepted)
         assert "copies_accepted" not in codes(fails)
+        if "max_advantage" in limits:
+            assert codes(limited)[0] == codes(accepted)[0] == "rare_exposure"
+            assert accepted.most_exposed[1].alarm
+            assert accepted.cautions[0].message.startswith(accepted.most_exposed[0].replace("_", " "))
 
     for limits in ({"max_advantage": 0.001}, {"max_advantage": -1.0}, {"max_tpr": 0.0, "at_fpr": 0.3}, {}):
         noted, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
@@ -260,11 +250,9 @@ def test_identifiers_that_lost_their_zeros_are_seen_and_raise_no_alarm() -> None
         padded = [[f"{each:08d}" for each in side] for side in numbers]
         train, holdout = (numbered(rng, each) for each in padded[:2])
         short = [[str(each) for each in side] for side in numbers]
-        honest = encode(train, holdout, numbered(rng, short[2]))
-        assert copied_identifiers(honest, 0.95) is None
+        assert copied_identifiers(encode(train, holdout, numbered(rng, short[2])), 0.95) is None
         if not seed:
             shown = copied_identifiers(encode(train, holdout, numbered(rng, short[0])), 0.95)
-            assert shown is not None
             assert shown.beyond_chance.lower > 150
 
 
@@ -396,8 +384,7 @@ def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     assert "sides_differ" in codes(audit)
     assert audit.split.columns[0].name == "age"
 
-    shuffled = np.split(rng.permutation(800), 2)
-    fair = [part(by_age[0], half) for half in shuffled]
+    fair = [part(by_age[0], half) for half in np.split(rng.permutation(800), 2)]
     leak = audited(*fair, fair[0], max_advantage=0.1, check_sides=True)
     assert (leak.verdict.word, leak.verdict.or_drift) == ("fail", False)
     assert "sides_differ" not in codes(leak)
@@ -525,8 +512,7 @@ def test_one_row_of_each_person_is_asked_about() -> None:
 @pytest.mark.slow
 def test_the_group_that_was_copied_bears_most() -> None:
     train, holdout, released, _ = drawn(16, 600)
-    nurses = np.flatnonzero(train["job"] == "nurse")
-    leaky = stacked(released, part(train, nurses))
+    leaky = stacked(released, part(train, np.flatnonzero(train["job"] == "nurse")))
     audit = audited(train, holdout, leaky, groups="job", queries=None)
 
     assert audit.riskiest in CATALOGUE

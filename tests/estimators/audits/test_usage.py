@@ -199,8 +199,7 @@ def test_a_unit_may_be_compared_by_the_mean_of_its_scores_in_each_column() -> No
 
     result = dataset_use(*scores, units=units, per_unit="mean", seed=3)
 
-    assert result.cautions == ()
-    assert result.numbers == (100, 100, 100)
+    assert (result.cautions, result.numbers) == ((), (100, 100, 100))
     assert result.share.lower < 0.3 < result.share.upper
     assert result.share.width < 0.8 * dataset_use(*scores, units=units, seed=3).share.width
     by_mean, by_one = (
@@ -261,8 +260,7 @@ def test_units_of_one_law_are_seldom_said_to_differ_in_records() -> None:
 
 @pytest.mark.slow
 def test_one_record_of_each_unit_is_compared() -> None:
-    sample = groups(5, 100)
-    passages = [np.repeat(each, 6) for each in sample]
+    passages = [np.repeat(each, 6) for each in groups(5, 100)]
     units = [np.repeat(np.arange(100) + 1000 * i, 6) for i in range(3)]
 
     result = dataset_use(*passages, units=units)
@@ -273,20 +271,10 @@ def test_one_record_of_each_unit_is_compared() -> None:
         dataset_use(*passages, units=[units[0], units[0], units[2]])
 
 
-def test_what_is_no_mixture_is_no_pass() -> None:
-    members, nonmembers, candidates = groups(6, 600, 0.1)
-    odd = np.concatenate([candidates, np.full(150, -4.0)])
-
-    result = dataset_use(members, nonmembers, odd, max_share=0.9)
-
-    assert not result.is_mixture
-    assert "not_a_mixture" in codes(result)
-    assert result.decision is Decision.INCONCLUSIVE
-    assert "no mixture" in result.sentence
-
-
-def test_scores_that_say_nothing_and_records_that_stand_twice_are_said() -> None:
+def test_scores_that_say_nothing_and_records_that_stand_twice_are_said_and_what_is_no_mixture_is_no_pass() -> None:
     nothing, twice = groups(7, shift=0.0), groups(7)
+    members, nonmembers, candidates = groups(6, 600, 0.1)
+    odd = dataset_use(members, nonmembers, np.concatenate([candidates, np.full(150, -4.0)]), max_share=0.9)
 
     assert codes(dataset_use(*nothing)) == ["says_little"]
     assert codes(dataset_use(twice[0], twice[1], twice[0])) == ["groups_share_records"]
@@ -294,6 +282,9 @@ def test_scores_that_say_nothing_and_records_that_stand_twice_are_said() -> None
     same = dataset_use(twice[0], twice[1], twice[1], max_share=0.9)
     assert (same.decision, same.upper < 0.9) == (Decision.INCONCLUSIVE, True)
     assert "no pass of the limit of 0.9, for two groups share records" in same.sentence
+    assert (odd.is_mixture, odd.decision) == (False, Decision.INCONCLUSIVE)
+    assert "not_a_mixture" in codes(odd)
+    assert "no mixture" in odd.sentence
 
 
 test_a_question_that_cannot_be_answered_is_refused = refusals(

@@ -123,10 +123,9 @@ def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
 
 
 def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
-    draw = copies(300, 0.8, 0.3)
     ratios = []
     for seed in range(40):
-        members, nonmembers, labels = draw(np.random.default_rng(seed))
+        members, nonmembers, labels = copies(300, 0.8, 0.3)(np.random.default_rng(seed))
         one = advantage(Scores.of(np.unique(members), np.unique(nonmembers)), seed=seed)
         every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
         ratios.append(every.estimate.interval.width / one.estimate.interval.width)
@@ -153,10 +152,9 @@ def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
 def test_the_design_effect_is_that_of_equal_clusters() -> None:
     # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
     first, *others = (ask(people(equal(400, 10), 0.5, 0.3), seed).clusters for seed in range(5))
-    effects = [each.design_effect for each in (first, *others)]
-    assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
-    assert first.numbers == (400,)
-    assert first.effective_sample == pytest.approx(4000 / first.design_effect)
+
+    assert np.mean([each.design_effect for each in (first, *others)]) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
+    assert (first.numbers, first.effective_sample) == ((400,), pytest.approx(4000 / first.design_effect))
     assert "400 clusters of 'cluster'" in first.sentence
 
 
@@ -168,8 +166,7 @@ def test_names_of_labels_say_nothing_and_a_column_within_another_is_left_out() -
 
     assert advantage(scores, cluster=[f"{label:03}" for label in labels[0]]).estimate == numbers.estimate
     assert advantage(scores, cluster=labels[0] * 7.5).estimate == numbers.estimate
-    assert both.estimate == alone.estimate
-    assert both.clusters.columns == ("household",)
+    assert (both.estimate, both.clusters.columns) == (alone.estimate, ("household",))
 
 
 def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> None:
@@ -251,14 +248,13 @@ def test_every_target_of_one_number_a_record_is_answered_and_every_prior(cluster
 
 
 def test_categories_and_constant_scores_are_answered() -> None:
-    rng = np.random.default_rng(0)
-    labels = np.arange(400) // 4
-    words = np.array(["a", "b", "c"])
-    member = rng.choice(words, 200, p=[0.6, 0.2, 0.2])
-    result = advantage(Scores.of(member, rng.choice(words, 200)), cluster=labels)
+    rng, labels, words = np.random.default_rng(0), np.arange(400) // 4, np.array(["a", "b", "c"])
+    sides = rng.choice(words, 200, p=[0.6, 0.2, 0.2]), rng.choice(words, 200)
+    result = advantage(Scores.of(*sides), cluster=labels)
+    constant = advantage(Scores.of(np.ones(200), np.ones(200), "continuous"), cluster=labels)
+
     assert result.resolution == 3
     assert 0.0 <= result.lower < result.upper < 0.6
-    constant = advantage(Scores.of(np.ones(200), np.ones(200), "continuous"), cluster=labels)
     assert (constant.lower, constant.value) == (0.0, 0.0)
 
 
@@ -320,18 +316,15 @@ def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth
     assert np.sum(ends, axis=0).max() <= most_misses(40)
 
 
-def test_the_area_of_rows_whose_labels_all_differ_is_that_without() -> None:
+def test_the_area_of_rows_whose_labels_all_differ_is_that_without_and_repeats_in_clusters_are_no_doubt() -> None:
     words = Scores.of(["a", "b"] * 30, ["a", "c"] * 30)
+    members, nonmembers, labels = copies(300, 0.5, 0.3)(np.random.default_rng(0))
+    clusters = None, labels[0], np.arange(600) // 3
+    answers = (advantage(Scores.of(members, nonmembers), cluster=each) for each in clusters)
 
     assert clustered_auc(NULL, np.arange(100)).estimate == auc(finest(NULL)).estimate
     with pytest.raises(IncompatibleCells, match="no order"):
         clustered_auc(words, np.arange(120) // 2)
-
-
-def test_repetitions_within_clusters_are_no_doubt_any_more() -> None:
-    members, nonmembers, labels = copies(300, 0.5, 0.3)(np.random.default_rng(0))
-    scores = Scores.of(members, nonmembers)
-    answers = (advantage(scores, cluster=each) for each in (None, labels[0], np.arange(600) // 3))
     codes = [[said.code for said in each.cautions] for each in answers]
     assert codes == [["repeated_scores"], [], ["repeated_scores"]]
 
@@ -404,8 +397,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons, cro
         other = np.random.default_rng(seed)
         names = np.array([f"name {i}" for i in other.permutation(persons)])
         again = answers(other.permutation(len(person)), names)
-        assert again[0] == pytest.approx(ends, abs=1e-9)
-        assert again[1] == lone
+        assert (again[0], again[1]) == (pytest.approx(ends, abs=1e-9), lone)
 
 
 @each_case("members_only", [0, 3])
@@ -489,12 +481,11 @@ def test_rules_with_many_changes_keep_their_level_without_a_leak(likeness) -> No
     assert above <= most_misses(runs)
 
 
-def test_a_sign_of_many_changes_allows_for_what_rows_of_a_cluster_repeat() -> None:
-    draw = copies(400, 0.8, 0.0)
-    for seed in range(8):
-        found = ask(draw, seed)
-        assert found.changes == 2
-        assert found.lower == 0.0
+@each_case("seed", range(8))
+def test_a_sign_of_many_changes_allows_for_what_rows_of_a_cluster_repeat(seed) -> None:
+    found = ask(copies(400, 0.8, 0.0), seed)
+
+    assert (found.changes, found.lower) == (2, 0.0)
 
 
 def test_few_clusters_leave_room_for_others_that_are_exposed_as_a_whole() -> None:

@@ -62,8 +62,7 @@ def test_independent_rows_raise_no_alarm_whatever_their_ties(kind) -> None:
 
 
 def test_columns_that_cannot_say_whose_a_row_is_are_left_alone() -> None:
-    rng = np.random.default_rng(0)
-    score = np.repeat(rng.normal(size=50), 4)
+    score = np.repeat(np.random.default_rng(0).normal(size=50), 4)
     scores = Scores.of(score[:100], score[100:])
     columns: dict[str, Any] = {
         "share": score,  # a fraction

@@ -134,7 +134,7 @@ def test_groups_with_too_few_clusters_say_nothing_and_take_no_part_of_the_error(
     assert plain_few.advantage is not None
 
 
-def test_the_mean_risk_is_the_advantage_of_all_rows() -> None:
+def test_the_mean_risk_is_the_advantage_of_all_rows_and_a_gate_of_groups_states_that_of_a_group() -> None:
     scores, person, _ = people(0, 80, 6, 0.7, 1.0)
     risks = individual_risk(scores, cluster=person)
     mean = mean_risk(scores, risks.cells, cluster=person)
@@ -143,12 +143,9 @@ def test_the_mean_risk_is_the_advantage_of_all_rows() -> None:
     assert not np.ma.getmaskarray(risks.risk).any()
     assert risks.cells.counts.n_records == 80
 
-
-def test_a_gate_of_groups_states_the_risk_of_every_record_of_a_group() -> None:
     scores, person, rng = people(0, 80, 6, 0.7, 2.0)
     group = rng.integers(0, 3, len(person))
     judged = judge(scores, [MaxGroupRisk(0.9, group)], cluster=person)
     risks = individual_risk(scores, groups=group, cluster=person)
-    assert judged.limits[0].estimate.upper == risks.groups.upper.max()
-    assert judged.clusters.numbers == (80,)
+    assert (judged.limits[0].estimate.upper, judged.clusters.numbers) == (risks.groups.upper.max(), (80,))
     assert "lone_rows" in {each.code for each in judged.cautions}

@@ -12,11 +12,11 @@ from estimators import Counts, Decision, Scores, audit_synthetic
 from estimators.decisions.exposed_members import MaxExposed, exposed_at_least, exposed_at_most, exposed_seen
 from estimators.decisions.gate import judge
 from estimators.decisions.riskiest import judge_queries, limits_of
-from estimators.errors import OptionError, OutOfRange
+from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.limits.binomial import clopper_pearson
 from estimators.privacy.direction import Direction
 from estimators.sample.counting import finest
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 ODDS = 9.0
 
@@ -99,9 +99,13 @@ def test_of_many_nonmembers_the_upper_end_is_found_to_the_safe_side() -> None:
     assert limits[1][best] <= exposed_at_most(counts, 2.5, 0.025) <= 1.03 * limits[1][best]
 
 
-def test_counts_of_any_size_have_an_upper_end() -> None:
+def test_of_two_ranges_the_one_with_more_members_counts_and_counts_of_any_size_have_an_upper_end() -> None:
+    counts = Counts.of([3000, 250, 6350, 400, 0], [2000, 1, 4000, 1, 3998], edges=[0.0, 1.0, 2.0, 3.0])
     huge = Counts.of([10**12, 10**11, 10**12], [10**13, 2 * 10**3, 10**13], edges=[0.0, 1.0])
+    lower = exposed_at_least(counts, ODDS, 0.025, Direction.EITHER)
 
+    assert 0.025 < lower < 0.04 == exposed_seen(counts, ODDS, 0.025, Direction.EITHER)
+    assert 0.04 < exposed_at_most(counts, ODDS, 0.025) < 0.05
     assert exposed_at_most(huge, ODDS, 0.025) == pytest.approx(0.1 / 2.1, rel=1e-4)
 
 
@@ -130,28 +134,15 @@ def test_members_between_two_scores_are_exposed_as_those_beyond_a_cut_are(turned
     assert limits[0].estimate.value == pytest.approx(truth_inside(0.1, 0.001), abs=0.015)
 
 
-def test_of_two_ranges_the_one_with_more_members_counts() -> None:
-    counts = Counts.of([3000, 250, 6350, 400, 0], [2000, 1, 4000, 1, 3998], edges=[0.0, 1.0, 2.0, 3.0])
-    lower = exposed_at_least(counts, ODDS, 0.025, Direction.EITHER)
-
-    assert 0.025 < lower < 0.04 == exposed_seen(counts, ODDS, 0.025, Direction.EITHER)
-    assert 0.04 < exposed_at_most(counts, ODDS, 0.025) < 0.05
-
-
-def test_members_that_a_release_prints_are_exposed_and_a_limit_on_an_average_hides_them() -> None:
-    release = Counts.of([4925, 75], [5000, 0], edges=[1.0])
+def test_members_that_a_release_prints_are_exposed_and_the_same_odds_are_another_precision_elsewhere() -> None:
+    release, tenth = (Counts.of(*sides, edges=[1.0]) for sides in (([4925, 75], [5000, 0]), ([900, 100], [990, 10])))
     limits = judge(release, [MaxExposed(0.008), MaxExposed(0.022), MaxExposed(0.015)]).limits
+    here = judge(tenth, [MaxExposed(0.1, 0.75)]).limits[0].estimate
+    elsewhere = judge(tenth, [MaxExposed(0.1, 0.25)], prior=0.1).limits[0].estimate
 
     assert [each.verdict.decision for each in limits] == [Decision.FAIL, Decision.PASS, Decision.INCONCLUSIVE]
     assert limits[0].about == "the share of members whose score makes membership 0.9 probable"
-
-
-def test_the_same_odds_at_another_prior_are_another_precision() -> None:
-    release = Counts.of([900, 100], [990, 10], edges=[1.0])
-    half = judge(release, [MaxExposed(0.1, 0.75)]).limits[0].estimate
-    tenth = judge(release, [MaxExposed(0.1, 0.25)], prior=0.1).limits[0].estimate
-
-    assert (half.lower, half.upper) == (tenth.lower, tenth.upper)
+    assert (here.lower, here.upper) == (elsewhere.lower, elsewhere.upper)
 
 
 def test_without_a_leak_some_thousand_rows_show_that_few_are_exposed() -> None:
@@ -180,17 +171,15 @@ def test_more_records_are_asked_for_where_too_few_show_it(records) -> None:
 TENS = Counts.of([10, 10], [10, 10], edges=[0.5])
 
 
-@each_case(
+test_limits_that_mean_nothing_are_refused = refusals(
     "data, limit, error, words",
     (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
     (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
     (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
-    (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
+    (TENS, MaxExposed(0.1, direction="up"), UnknownName, "direction"),
     (Scores.of(list("aabb") * 2, list("aabb") * 2), MaxExposed(0.1), OptionError, "categories have no order"),
+    ask=lambda data, limit: judge(data, [limit]),
 )
-def test_limits_that_mean_nothing_are_refused(data, limit, error, words) -> None:
-    with pytest.raises(error, match=words):
-        judge(data, [limit])
 
 
 @pytest.mark.slow

@@ -13,11 +13,11 @@ from estimators.decisions.gate import judge
 from estimators.decisions.gate_sample import Limit
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.decisions.tpr_limit import MaxTpr
-from estimators.errors import InputError, OptionError, OutOfRange
-from estimators.privacy.closeness import epsilon_lower
+from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfRange
+from estimators.privacy.closeness import epsilon_lower, epsilon_upper, tail_cells
 from estimators.sample.counting import finest
 from estimators.statement import roughly
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import World, copied, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
 
 
@@ -26,22 +26,24 @@ def sample(world: World, n: int, seed: int = 0) -> Scores:
 
 
 def test_the_tails_have_a_quarter_of_the_error_where_the_advantage_shows_epsilon_too() -> None:
-    data = sample(rare_leak(0.05), 2000)
-
-    (limit,) = judge(data, [MaxEpsilon(1.0, 0.01)], confidence=0.95).limits
+    """And the upper end, at another delta, the half that is its own."""
+    data, clean = sample(rare_leak(0.05), 2000), sample(identical(), 2000)
+    (limit,), (above,) = (
+        judge(each, [MaxEpsilon(1.0, delta)], confidence=0.95).limits for each, delta in ((data, 0.01), (clean, 0.02))
+    )
 
     assert limit.estimate.lower == epsilon_lower(finest(data), 0.01, 0.0125)
+    assert above.estimate.upper == epsilon_upper(tail_cells(finest(clean)), 0.02, 0.025)
 
 
-def test_one_limit_on_the_advantage_is_its_verdict() -> None:
-    for world, threshold in ((identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)):
-        data = sample(world, 1000)
+@each_case("world, threshold", [(identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)])
+def test_one_limit_on_the_advantage_is_its_verdict(world, threshold) -> None:
+    data = sample(world, 1000)
+    result = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
+    alone = verdict(advantage(data, target=ThresholdTarget(), seed=4), threshold)
 
-        result = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
-
-        alone = verdict(advantage(data, target=ThresholdTarget(), seed=4), threshold)
-        assert result.limits[0].verdict == alone
-        assert (result.decision, result.records_needed) == (alone.decision, alone.records_needed)
+    assert result.limits[0].verdict == alone
+    assert (result.decision, result.records_needed) == (alone.decision, alone.records_needed)
 
 
 @pytest.mark.slow
@@ -61,30 +63,23 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
 
     assert beside.limits[0].estimate.upper == alone.upper
     assert beside.limits[0].estimate.lower < alone.lower
-    third = advantage(data, confidence=1 - 0.05 / 3)
-    assert beside.limits[0].estimate.lower == third.lower
+    assert beside.limits[0].estimate.lower == advantage(data, confidence=1 - 0.05 / 3).lower
 
 
-def test_what_did_not_settle_a_limit_is_not_said_to_settle_it() -> None:
+def test_records_needed_are_the_most_any_open_limit_needs_and_more_than_did_not_settle_it() -> None:
     """At a limit of 0 a lower end of 0 is open, as far from the estimate as the limit is."""
-    rng = np.random.default_rng(0)
-    for n in (100, 400):
-        for _ in range(10):
-            result = judge(Scores.of(*rng.normal([[0.2], [0.0]], 1.0, (2, n))), [MaxAdvantage(0.0)])
-            assert result.records_needed is None or result.records_needed >= 1.1 * 2 * n
-
-
-def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
     result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
     records = [limit.verdict.records_needed for limit in result.limits]
 
-    assert result.decision is Decision.INCONCLUSIVE
-    assert records[2] is None
+    assert (result.decision, records[2]) == (Decision.INCONCLUSIVE, None)
     assert result.records_needed == max(records[0] or 0, records[1] or 0)
-    needed = roughly(result.records_needed or 0)
-    said = f"about {needed} records in all would settle all of them, you sent 600"
+    said = f"about {roughly(result.records_needed or 0)} records in all would settle all of them, you sent 600"
     assert said in result.sentence
+    rng = np.random.default_rng(0)
+    for n in [100] * 10 + [400] * 10:
+        result = judge(Scores.of(*rng.normal([[0.2], [0.0]], 1.0, (2, n))), [MaxAdvantage(0.0)])
+        assert result.records_needed is None or result.records_needed >= 1.1 * 2 * n
 
 
 def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes_whatever_the_records() -> None:
@@ -179,13 +174,13 @@ def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
 TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
 
 
-@each_case(
+test_what_is_no_limit_is_refused = refusals(
     "data, limits, options, error, words",
     (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
     (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
     (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
     (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
-    (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
+    (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, DimensionMismatch, None),
     (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
     (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
     (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
@@ -193,10 +188,8 @@ TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
     (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
     (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
     (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
+    ask=lambda data, limits, options: judge(data, limits, **options),
 )
-def test_what_is_no_limit_is_refused(data, limits, options, error, words) -> None:
-    with pytest.raises(error, match=words):
-        judge(data, limits, **options)
 
 
 def test_a_limit_below_the_baseline_is_said_to_be_and_a_long_label_is_shortened() -> None:
@@ -304,15 +297,6 @@ def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
     assert max(wrong.values()) <= most_misses(runs)
 
 
-def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed() -> None:
-    result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
-
-    limit = result.limits[0]
-    assert (result.decision, limit.threshold.lower) == (Decision.INCONCLUSIVE, 0.0)
-    assert limit.cautions[0].code == "too_few_nonmembers"
-    assert result.records_needed >= 2 * 4380
-
-
 OTHERS = (
     "It covers this score alone: another one of the same model, or several together, may give away more.",
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
@@ -398,21 +382,23 @@ def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
 
 @pytest.mark.slow
 def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
-    rng = np.random.default_rng(0)
-    data = Scores.of(*rng.normal(size=(2, 2000, 2)))
+    data = Scores.of(*np.random.default_rng(0).normal(size=(2, 2000, 2)))
 
     accepted = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),), accept_learned_score=True))])
     refused = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),)))])
 
-    changes = accepted.limits[0].verdict.holds_up_to_changes
-    assert changes >= 1
+    assert accepted.limits[0].verdict.holds_up_to_changes >= 1
     assert "along the learned score" in accepted.limits[0].verdict.reason
     assert "It covers this learned score alone" in accepted.covers[-2]
     assert refused.decision is Decision.INCONCLUSIVE
     assert (refused.limits[0].verdict.holds_up_to_changes, refused.covers) == (None, ())
 
 
-def test_no_number_of_records_settles_a_rate_that_is_hardly_above_0() -> None:
-    judgement = judge(Scores.of([2.0] * 8, [1.0] * 8), [MaxTpr(0.0, 5e-324)])
+def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed_if_any_number_is() -> None:
+    result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
+    never = judge(Scores.of([2.0] * 8, [1.0] * 8), [MaxTpr(0.0, 5e-324)])
 
-    assert (judgement.decision, judgement.records_needed) == (Decision.INCONCLUSIVE, None)
+    assert (result.decision, result.limits[0].threshold.lower) == (Decision.INCONCLUSIVE, 0.0)
+    assert result.limits[0].cautions[0].code == "too_few_nonmembers"
+    assert result.records_needed >= 2 * 4380
+    assert (never.decision, never.records_needed) == (Decision.INCONCLUSIVE, None)

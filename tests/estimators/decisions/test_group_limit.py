@@ -16,7 +16,7 @@ from estimators.decisions.verdict import Decision
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_grid, finest
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 
@@ -137,8 +137,7 @@ def test_the_records_that_a_group_is_said_to_need_are_about_enough() -> None:
 
 @each_case("maximum", [0.2, 1.0])
 def test_a_group_of_one_side_or_of_next_to_no_records_is_never_passed(maximum) -> None:
-    rng = np.random.default_rng(7)
-    data = Scores.of(*rng.random((2, 2000)))
+    data = Scores.of(*np.random.default_rng(7).random((2, 2000)))
     for name, places, words in (
         ("alone", [0], "its records are of one side only, 1 member and 0 nonmember records"),
         ("outside", range(2000, 2300), "0 member and 300 nonmember records"),
@@ -166,11 +165,9 @@ def test_no_group_at_all_that_can_be_judged_is_undecided() -> None:
 @pytest.mark.slow
 def test_ten_thousand_groups_of_next_to_no_records_are_answered() -> None:
     rng = np.random.default_rng(8)
-    data = Scores.of(*rng.random((2, 30_000)))
-    result = own_limit(data, rng.permutation(np.arange(60_000) % 10_000))
+    result = own_limit(Scores.of(*rng.random((2, 30_000))), rng.permutation(np.arange(60_000) % 10_000))
 
-    assert len(result.limits[0].groups) == 10_000
-    assert result.decision is Decision.INCONCLUSIVE
+    assert (len(result.limits[0].groups), result.decision) == (10_000, Decision.INCONCLUSIVE)
 
 
 @each_case("label", ["", " ", "a,b\n<b>&\"'", "ü\u202eé", "-1", "=1+1", "x" * 5000])
@@ -211,8 +208,7 @@ def test_people_with_several_rows_are_judged_by_whole_people() -> None:
 
 @pytest.mark.slow
 def test_vectors_pass_only_by_a_learned_score_that_was_accepted() -> None:
-    rng = np.random.default_rng(12)
-    data, groups = Scores.of(*rng.normal(size=(2, 800, 2))), ["a", "b"] * 800
+    data, groups = Scores.of(*np.random.default_rng(12).normal(size=(2, 800, 2))), ["a", "b"] * 800
     targets = [LearnedTarget((quadratic(),), accept_learned_score=each) for each in (False, True)]
     plain, accepted = (judge(data, [MaxGroupAdvantage(0.9, groups, each)], learned_by=each) for each in targets)
 
@@ -237,19 +233,15 @@ TEN = Scores.of(range(10), range(10))
 EVEN = Counts.of([20, 30], [30, 20], edges=[0.5])
 
 
-@each_case(
-    "limit, error, words",
-    (MaxGroupAdvantage(0.2, ["a"] * 19), DimensionMismatch, "19 labels for 20 records"),
-    (MaxGroupAdvantage(0.2, []), DimensionMismatch, "0 labels"),
-    (MaxGroupAdvantage(0.2, [float("nan")] * 20), NotFinite, "NaN"),
-    (MaxGroupAdvantage(0.2, None), InputError, None),  # type: ignore[arg-type]
-    (MaxGroupAdvantage(1.5, ["a"] * 20), OutOfRange, "between -1 and 1"),
-    (MaxGroupAdvantage(float("nan"), ["a"] * 20), OutOfRange, "finite"),
-    (MaxGroupAdvantage(0.2, GroupTable.of(EVEN, ["a"], [[20, 30]], [[30, 20]])), InputError, "label for each"),
+test_what_is_no_limit_on_groups_is_refused = refusals(
+    "data, limit, error, words",
+    (TEN, MaxGroupAdvantage(0.2, ["a"] * 19), DimensionMismatch, "19 labels for 20 records"),
+    (TEN, MaxGroupAdvantage(0.2, []), DimensionMismatch, "0 labels"),
+    (TEN, MaxGroupAdvantage(0.2, [float("nan")] * 20), NotFinite, "NaN"),
+    (TEN, MaxGroupAdvantage(0.2, None), DimensionMismatch, None),
+    (TEN, MaxGroupAdvantage(1.5, ["a"] * 20), OutOfRange, "between -1 and 1"),
+    (TEN, MaxGroupAdvantage(float("nan"), ["a"] * 20), OutOfRange, "finite"),
+    (TEN, MaxGroupAdvantage(0.2, GroupTable.of(EVEN, ["a"], [[20, 30]], [[30, 20]])), InputError, "label for each"),
+    (EVEN, MaxGroupAdvantage(0.2, ["a"] * 100), InputError, "counts of each group"),
+    ask=lambda data, limit: judge(data, [limit]),
 )
-def test_what_is_no_limit_on_groups_is_refused(limit, error, words) -> None:
-    with pytest.raises(error, match=words):
-        judge(TEN, [limit])
-
-    with pytest.raises(InputError, match="counts of each group"):
-        judge(EVEN, [MaxGroupAdvantage(0.2, ["a"] * 100)])

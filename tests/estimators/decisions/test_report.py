@@ -41,8 +41,7 @@ def test_a_vector_is_answered_by_a_learned_score() -> None:
     options = AssessOptions(target=learned, metric="balanced_accuracy", claimed_epsilon=0.1)
     answer = assess(draw(vector_shift(3, 0.4), 400), options)
 
-    assert answer.advantage.leader == "logistic"
-    assert answer.learned.learner == "logistic"
+    assert (answer.advantage.leader, answer.learned.learner) == ("logistic", "logistic")
     assert (answer.fine.n_members, answer.fine.n_nonmembers) == (240, 240)
     assert answer.metric.interval.lower < 0.7 < answer.metric.interval.upper
     assert answer.auc.estimate.lower > 0.6
@@ -145,9 +144,7 @@ def test_the_fingerprint_of_counts_is_of_their_cells_too_and_not_of_how_they_cam
 def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned_and_said_once() -> None:
     rng = np.random.default_rng(0)
     few = assess(draw(gaussian_shift(0.3), 20)).cautions
-    result = assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions
-
-    codes = [c.code for c in result]
+    codes = [c.code for c in assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions]
     assert codes.count("too_few_nonmembers") == 2  # at 0.001 and 0.01; 100 are enough for 0.1
     assert codes.count("members_score_lower") == 1
     assert len(few) == len(set(few))
@@ -259,11 +256,9 @@ def test_twelve_bands_of_members_alone_have_no_upper_end_that_their_roc_curve_co
 def test_an_area_that_needs_more_than_the_upper_end_withdraws_it() -> None:
     answer = assess(draw(gaussian_shift(0.6), 1000))
     interval = replace(answer.advantage.estimate.interval, upper=0.2)
-    narrow = replace(answer.advantage, estimate=Estimate(0.1, interval))
-    withdrawn = coherent(narrow, answer.auc, ())
+    withdrawn = coherent(replace(answer.advantage, estimate=Estimate(0.1, interval)), answer.auc, ())
 
-    assert withdrawn.upper == 1.0
-    assert withdrawn.cautions[0].code == "resolution_rejected"
+    assert (withdrawn.upper, withdrawn.cautions[0].code) == (1.0, "resolution_rejected")
     assert coherent(answer.advantage, answer.auc, answer.operating_points) is answer.advantage
 
 

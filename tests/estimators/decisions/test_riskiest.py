@@ -24,6 +24,7 @@ from estimators.privacy.best_set import tpr_at_least, tpr_at_most
 from estimators.privacy.roc import operating_point
 from estimators.sample.counting import finest
 from estimators.statement import at_least, at_most
+from tests.cases import refusals
 from tests.oracles import most_misses
 
 RNG = np.random.default_rng(0)
@@ -44,15 +45,6 @@ def test_queries_of_one_order_share_no_error_and_queries_turned_round_do_where_o
     assert exposed["squashed"] == exposed["leak"] == exposures_of({"leak": LEAK})["leak"]
 
 
-def test_one_query_that_fails_fails_all_and_of_those_that_pass_the_nearest_is_named() -> None:
-    (failed,), (passed,) = (judge_queries(limits_of(limit), BOTH) for limit in (0.1, 0.9))
-
-    assert (failed.decision, failed.query, failed.name) == (Decision.FAIL, "leak", "advantage")
-    assert failed.reason.startswith("leak: with 95% confidence the advantage is at least")
-    assert (passed.decision, passed.query) == (Decision.PASS, "leak")
-    assert passed.reason.startswith("all 2 queries keep within the limit; leak, which comes nearest: ")
-
-
 def test_a_pass_of_several_queries_holds_up_to_the_fewest_changes_of_any_and_covers_no_other_query() -> None:
     alone = [judge(each, [MaxAdvantage(0.6)]).limits[0].verdict.holds_up_to_changes for each in BOTH.values()]
 
@@ -67,12 +59,16 @@ def test_a_pass_of_several_queries_holds_up_to_the_fewest_changes_of_any_and_cov
     assert (failed.covers, judge_queries(limits_of(0.1), BOTH)[0].holds_up_to_changes) == ((), None)
 
 
-def test_an_open_limit_says_how_many_records_settle_it_for_all() -> None:
+def test_one_query_that_fails_fails_all_and_of_those_that_pass_the_nearest_is_named_or_what_settles_all() -> None:
     threshold = advantage(LEAK).value + 0.01
-    (limit,) = judge_queries(limits_of(threshold), BOTH)
+    (failed,), (passed,), (open_yet,) = (judge_queries(limits_of(limit), BOTH) for limit in (0.1, 0.9, threshold))
     alone = judge(LEAK, [MaxAdvantage(threshold)]).limits[0].verdict.records_needed
 
-    assert (limit.decision, limit.records_needed) == (Decision.INCONCLUSIVE, alone)
+    assert (failed.decision, failed.query, failed.name) == (Decision.FAIL, "leak", "advantage")
+    assert failed.reason.startswith("leak: with 95% confidence the advantage is at least")
+    assert (passed.decision, passed.query) == (Decision.PASS, "leak")
+    assert passed.reason.startswith("all 2 queries keep within the limit; leak, which comes nearest: ")
+    assert (open_yet.decision, open_yet.records_needed) == (Decision.INCONCLUSIVE, alone)
 
 
 def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
@@ -115,19 +111,11 @@ def test_one_query_is_compared_without_correction_and_several_as_ever() -> None:
 def test_the_query_that_exposes_members_is_named() -> None:
     bulk = RNG.normal(size=(2, 1000))
     exposed = Scores.of(np.append(bulk[0], np.linspace(8, 9, 30)), bulk[1])
-    exposures = exposures_of(BOTH | {"exposed": exposed})
-    name, worst = most_exposed(exposures)
+    name, worst = most_exposed(exposures_of(BOTH | {"exposed": exposed}))
 
     assert name == "exposed"
     assert worst.alarm
     assert worst.confidence == pytest.approx(1.0 - 0.05 / 3.0)
-
-
-def test_a_limit_out_of_its_range_is_refused() -> None:
-    for options in ({"max_advantage": 1.5}, {"max_tpr": -0.1}, {"at_fpr": 0.0}, {"max_advantage": "much"}):
-        with pytest.raises(OutOfRange):
-            limits_of(**options)
-    assert limits_of() == ()
 
 
 @pytest.mark.slow
@@ -215,11 +203,16 @@ def test_a_group_that_one_query_betrays_fails_and_all_queries_share_the_error() 
     assert passed.decision.value == "pass"
 
 
-def test_a_limit_on_groups_needs_groups() -> None:
+test_a_limit_out_of_its_range_or_on_groups_without_them_is_refused = refusals(
+    "ask, error, words",
+    *((lambda o=o: limits_of(**o), OutOfRange, None) for o in ({"max_advantage": 1.5}, {"max_tpr": -0.1})),
+    *((lambda o=o: limits_of(**o), OutOfRange, None) for o in ({"at_fpr": 0.0}, {"max_advantage": "much"})),
+    (lambda: require_groups(0.2, grouped=False), OptionError, "needs groups"),
+    (lambda: require_groups(1.2, grouped=True), OutOfRange, "-1 to 1"),
+)
+
+
+def test_no_limit_is_no_limit_and_one_on_groups_is_there_beside_them() -> None:
+    assert limits_of() == ()
     require_groups(None, grouped=False)
     require_groups(0.2, grouped=True)
-
-    with pytest.raises(OptionError, match="needs groups"):
-        require_groups(0.2, grouped=False)
-    with pytest.raises(OutOfRange, match="-1 to 1"):
-        require_groups(1.2, grouped=True)

@@ -26,8 +26,7 @@ def best_for_gaussian(n: int) -> float:
 
 
 def gaussian_mixture(n: int, apart: float) -> np.ndarray:
-    rng = np.random.default_rng(5)
-    return rng.normal(size=n) + apart * (np.arange(n) % 2)
+    return np.random.default_rng(5).normal(size=n) + apart * (np.arange(n) % 2)
 
 
 def cross_validation_by_pairs(x: np.ndarray, h: float) -> float:

@@ -12,7 +12,7 @@ from estimators.density.space import PlaneDensities, PointDensities, densities_o
 from estimators.errors import InputError, OutOfRange
 from estimators.sample.scores import Query, Scores
 from tests import oracles
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 PRIORS = [0.5, 0.3, 0.1]
 
@@ -223,19 +223,15 @@ def test_the_prior_weights_the_densities_never_the_share_in_the_sample_and_is_sw
         assert many.advantage(prior) == pytest.approx(few.advantage(prior), abs=1e-9)
 
 
-def test_a_risk_of_nothing_is_that_of_the_prior_and_a_zero_on_one_side_is_certain() -> None:
-    risk = signed_risk(np.array([0.0, 2.0, 0.0, 1.0]), np.array([0.0, 0.0, 3.0, 1.0]), 0.1)
-
-    assert risk == pytest.approx([-0.8, 1.0, -1.0, -0.8])
-
-
-def test_the_kink_correction_is_right_to_the_third_power_of_the_step() -> None:
+def test_the_kink_correction_is_right_to_the_third_power_of_the_step_and_a_zero_on_one_side_is_certain() -> None:
     x = np.arange(-10, 10, 0.02) + 0.0037
     values = x * np.exp(-(x**2))
     integral = 0.02 * absolute_sum(values)
+    risk = signed_risk(np.array([0.0, 2.0, 0.0, 1.0]), np.array([0.0, 0.0, 3.0, 1.0]), 0.1)
 
     assert integral == pytest.approx(1.0, abs=1e-6)  # the integral of |x| exp(-x^2)
     assert abs(0.02 * np.abs(values).sum() - integral) > 5e-6
+    assert risk == pytest.approx([-0.8, 1.0, -1.0, -0.8])  # of nothing that of the prior
 
 
 def plane_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -301,8 +297,9 @@ def test_the_monte_carlo_integral_of_separable_sides_is_the_line_s_and_a_seed_re
     assert result.advantage(0.3) == again.advantage(0.3) != other.advantage(0.3)
 
 
-def test_categories_and_many_dimensions_are_refused() -> None:
-    with pytest.raises(InputError, match="categories"):
-        densities_of(Scores.of(list("abcabcabc"), list("abcabcabc")), Scott())
-    with pytest.raises(InputError, match="at most 10"):
-        densities_of(Scores.of(np.eye(20)[:, :11], np.eye(20)[:, :11], Query.CONTINUOUS), Scott())
+test_categories_and_many_dimensions_are_refused = refusals(
+    "ask, words",
+    (lambda: densities_of(Scores.of(list("abcabcabc"), list("abcabcabc")), Scott()), "categories"),
+    (lambda: densities_of(Scores.of(np.eye(20)[:, :11], np.eye(20)[:, :11], Query.CONTINUOUS), Scott()), "at most 10"),
+    error=InputError,
+)

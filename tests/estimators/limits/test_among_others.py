@@ -32,9 +32,7 @@ def test_the_limits_hold_together_as_often_as_they_say(n: int, m: int, alpha: fl
     limits = most_above(n, m, alpha)
 
     above = orders(n, m)  # a cut with k others at or above it stands just before the next
-    wrong = (above > limits[:n]).any(axis=1).mean()
-
-    assert 0.0 < wrong <= alpha
+    assert 0.0 < (above > limits[:n]).any(axis=1).mean() <= alpha
     assert limits[n] == m
     assert (np.diff(limits) >= 0).all()
 

@@ -47,8 +47,7 @@ def test_the_exact_chance_is_that_of_drawing() -> None:
 @each_case("n", [1, 2, 50, 3000])
 def test_records_beyond_are_the_most_whose_limits_are_within(n) -> None:
     shares = np.array([1e-9, 0.001, 0.02, 0.3, 0.5, 0.9, 1.0 - 1e-9])
-    k = np.arange(n + 1)
-    low, high = share_limits(k, n, 0.03)
+    low, high = share_limits(np.arange(n + 1), n, 0.03)
 
     surely, maybe = records_beyond(shares, n, 0.03)
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from estimators.errors import MetricError
 from estimators.limits.binomial import clopper_pearson, lower_limit, upper_limit
 from estimators.limits.fieller import ratio_limits, ratio_range, signed_risk_limits
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 AM = ((0.5, 0.5, -0.5), (1.0, 0.0, 0.0))
 
@@ -138,10 +138,13 @@ def test_many_cells_get_the_limits_each_would_get_alone():
     np.testing.assert_array_equal(together, np.transpose(alone))
 
 
-@each_case("denominator", [(0.0, 1.0, 1.0), (-0.5, 1.0, 0.0), (0.0, 0.0, 0.0)])
-def test_a_denominator_without_one_sign_is_refused(denominator):
-    with pytest.raises(MetricError, match="denominator"):
-        ratio_limits(3, 10, 4, 10, (1.0, 0.0, 0.0), denominator, 0.025)
+test_a_denominator_without_one_sign_is_refused = refusals(
+    "denominator",
+    [(0.0, 1.0, 1.0), (-0.5, 1.0, 0.0), (0.0, 0.0, 0.0)],
+    error=MetricError,
+    words="denominator",
+    ask=lambda denominator: ratio_limits(3, 10, 4, 10, (1.0, 0.0, 0.0), denominator, 0.025),
+)
 
 
 RATES = np.r_[0.001, 0.01, 0.02, 0.05, np.linspace(0.1, 0.9, 9), 0.95, 0.98, 0.99, 0.999]

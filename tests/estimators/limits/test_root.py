@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize
 
 from estimators.limits.root import brentq
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 FUNCTIONS: dict[str, Callable[[float, float, float], float]] = {
     "steep": lambda x, slope, zero: float(np.tanh(slope * (x - zero))),
@@ -40,10 +40,13 @@ def test_an_end_may_be_the_zero() -> None:
     assert brentq(lambda x: x - 1.0, 1.0, 2.0) == brentq(lambda x: x - 1.0, 0.0, 1.0) == 1.0
 
 
-@each_case("function", [lambda x: x * x + 1.0, lambda x: float("nan"), lambda x: x or float("nan")])
-def test_what_has_no_zero_there_is_refused(function) -> None:
-    with pytest.raises(ValueError, match=r"sign|NaN"):
-        brentq(function, -1.0, 1.0)
+test_what_has_no_zero_there_is_refused = refusals(
+    "function",
+    [lambda x: x * x + 1.0, lambda x: float("nan"), lambda x: x or float("nan")],
+    error=ValueError,
+    words=r"sign|NaN",
+    ask=lambda function: brentq(function, -1.0, 1.0),
+)
 
 
 @pytest.mark.parametrize("find", [brentq, optimize.brentq])

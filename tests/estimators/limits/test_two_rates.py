@@ -33,9 +33,7 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
     pairs = corners + [(rng.integers(0, n + 1), rng.integers(0, m + 1)) for _ in range(24)]
     x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-    upper = weighted_accuracy_upper(x, n, y, m, prior, alpha)
-
-    for limit, a, c in zip(upper, x, y, strict=True):
+    for limit, a, c in zip(weighted_accuracy_upper(x, n, y, m, prior, alpha), x, y, strict=True):
         best = grid_upper(a, n, c, m, prior, alpha)
         seen = prior * a / n + (1.0 - prior) * c / m
         assert best - 1e-9 <= limit <= best + 2.0 * CLOSE * (best - seen) + 1e-9
@@ -81,15 +79,12 @@ def test_the_largest_limit_is_that_of_the_list() -> None:
     x, y = rng.integers(0, 201, 60), rng.integers(0, 901, 60)
     rates = TwoRates.of_guesses(x, 200, y, 900, 0.3)
     each = rates.upper(0.3, 0.7, 0.025)
-    largest = rates.largest(0.3, 0.7, 0.025)
-
-    assert largest.value == pytest.approx(each.max(), rel=1e-3)
+    assert rates.largest(0.3, 0.7, 0.025).value == pytest.approx(each.max(), rel=1e-3)
     assert rates.largest(0.3, 0.7, 0.025, floor=2.0).value <= 2.0
 
 
 def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
-    rates = TwoRates.of(30, 100, 40, 100, 1.0, 1.0)
-    difference = float(rates.upper(1.0, -1.0, 0.025))
+    difference = float(TwoRates.of(30, 100, 40, 100, 1.0, 1.0).upper(1.0, -1.0, 0.025))
     turned = float(TwoRates.of(30, 100, 60, 100, 1.0, 1.0).upper(1.0, 1.0, 0.025)) - 1.0
 
     assert difference == pytest.approx(turned, abs=1e-12)

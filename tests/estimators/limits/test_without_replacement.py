@@ -116,9 +116,7 @@ def test_of_large_sets_the_limit_is_no_less_than_normal_and_not_far() -> None:
         side = Side(whole, drawn, 0.5 / whole)
         variance = 2.0 * (0.5**2) * 0.24 / drawn * (whole - drawn) / (whole - 1)
 
-        limit = largest_sum(side, side, 0.4, ALPHA)
-
-        assert 1.96 * variance**0.5 < limit - 0.4 < 2.1 * 1.96 * variance**0.5
+        assert 1.96 * variance**0.5 < largest_sum(side, side, 0.4, ALPHA) - 0.4 < 2.1 * 1.96 * variance**0.5
 
 
 def test_where_all_were_drawn_the_sum_is_known_and_where_nobody_was_all_may_be_hits() -> None:

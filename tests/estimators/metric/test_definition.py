@@ -11,7 +11,7 @@ from sklearn import metrics
 from estimators.errors import MetricError, OutOfRange, UnknownName
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.presets import PRESETS, preset
-from tests.cases import each_case
+from tests.cases import refusals
 
 PRIORS = (0.1, 0.3, 0.5)
 UNIT, SEEDS = st.floats(0, 1), st.integers(0, 2**31)
@@ -79,15 +79,6 @@ def test_presets_are_scikit_learns_metrics_weighted_to_the_prior(name, prior):
     assert float(value) == pytest.approx(SKLEARN[name](truth, guess, sample_weight=weight), abs=1e-12)
 
 
-def test_advantage_and_weighted_accuracy_follow_their_definitions():
-    advantage, weighted = preset("advantage", 0.2), preset("weighted_accuracy", 0.2, w1=2, w2=1, w3=3, w4=4)
-
-    tp, fp, fn, tn = 0.2 * 0.7, 0.8 * 0.25, 0.2 * 0.3, 0.8 * 0.75
-    expected = (2 * tp + tn) / (2 * tp + tn + 3 * fp + 4 * fn)
-    assert float(advantage.value(0.7, 0.25, 0.2)) == pytest.approx(2 * (tp + tn) - 1)
-    assert float(weighted.value(0.7, 0.25, 0.2)) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_described_and_equals_the_general_formula(name):
     metric = preset(name, 0.3)
@@ -110,12 +101,16 @@ def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, 
     assert float(metric.value(tpr, fpr, prior)) == pytest.approx(value, abs=1e-9)
 
 
-def test_e21_rates_are_weighted_by_the_prior_not_by_the_samples_member_share():
-    tp, fp, n_members, n_nonmembers = 80, 30, 100, 100  # half of the sample, a tenth of the population
-    value = preset("precision", 0.1).value(tp / n_members, fp / n_nonmembers, 0.1)
+def test_advantage_and_weighted_accuracy_follow_their_definitions_and_e21_rates_are_weighted_by_the_prior():
+    advantage, weighted = preset("advantage", 0.2), preset("weighted_accuracy", 0.2, w1=2, w2=1, w3=3, w4=4)
+    tp, fp, fn, tn = 0.2 * 0.7, 0.8 * 0.25, 0.2 * 0.3, 0.8 * 0.75
 
-    assert float(value) == pytest.approx(0.08 / (0.08 + 0.27))
-    assert abs(float(value) - tp / (tp + fp)) > 0.4  # TP_n and gamma_n as printed
+    assert float(advantage.value(0.7, 0.25, 0.2)) == pytest.approx(2 * (tp + tn) - 1)
+    expected = (2 * tp + tn) / (2 * tp + tn + 3 * fp + 4 * fn)
+    assert float(weighted.value(0.7, 0.25, 0.2)) == pytest.approx(expected)
+    precision = float(preset("precision", 0.1).value(80 / 100, 30 / 100, 0.1))  # half of the sample are members
+    assert precision == pytest.approx(0.08 / (0.08 + 0.27))
+    assert abs(precision - 80 / (80 + 30)) > 0.4  # TP_n and gamma_n as printed
 
 
 def test_known_thresholds_are_the_papers():
@@ -155,23 +150,15 @@ def test_lemma_3_at_the_optimum_is_the_best_of_all_rules(name, prior, seed):
     posterior, weight = atoms(prior, seed)
     best = best_value(metric, posterior, weight, prior)
 
-    value = value_at(metric.cut_at(best, prior), metric, posterior, weight, prior)
-
-    assert value == pytest.approx(best, abs=1e-9)
+    assert value_at(metric.cut_at(best, prior), metric, posterior, weight, prior) == pytest.approx(best, abs=1e-9)
 
 
-def test_lemma_3_turns_its_direction_when_e1_is_below_h1_times_the_optimum():
-    miss_rate_among_guessed = Metric("false discovery", a10=1.0, b11=1.0, b10=1.0)
-    cut = miss_rate_among_guessed.cut_at(0.9, 0.3)
-
-    assert not cut.above
-    assert cut.threshold == pytest.approx(0.1)  # worth guessing where 1 - eta > 0.9
-
-
-def test_e18_the_threshold_of_precision_is_its_own_supremum_so_it_is_never_attained():
+def test_lemma_3_turns_its_direction_below_h1_times_the_optimum_and_e18_precision_never_attains_its_own():
+    turned = Metric("false discovery", a10=1.0, b11=1.0, b10=1.0).cut_at(0.9, 0.3)
     cut = preset("precision", 0.1).cut_at(0.62, 0.1)
     tp_over_tp_plus_one = Metric("saturating", a11=1.0, b0=1.0, b11=1.0)
 
+    assert turned == Cut(pytest.approx(0.1), above=False)  # worth guessing where 1 - eta > 0.9
     assert cut == Cut(pytest.approx(0.62), above=True)
     assert not cut.guesses([0.1, 0.5, 0.62]).any()
     assert tp_over_tp_plus_one.cut_at(1.0, 0.3).threshold is None  # with equality the rule is constant
@@ -185,7 +172,7 @@ def test_degenerate_optima_are_named(prior):
     assert {name: preset(name, prior).degeneracy(prior) for name in PRESETS} == dict.fromkeys(PRESETS) | named
 
 
-@each_case("ask, error, where", [
+test_what_is_no_metric_is_refused_and_says_where = refusals("ask, error, words", [
     (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
     (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
     (lambda: Metric("bad", a0=1.0, b11=1.0, b10=1.0).degeneracy(0.3), MetricError, "TPR = 0, FPR = 0"),
@@ -204,9 +191,6 @@ def test_degenerate_optima_are_named(prior):
     (lambda: preset("f_beta", 0.1, betta=2), UnknownName, "beta"),
     (lambda: preset("f_beta", 0.1, beta=0), OutOfRange, "beta"),
 ])  # fmt: skip
-def test_what_is_no_metric_is_refused_and_says_where(ask, error, where):
-    with pytest.raises(error, match=where):
-        ask()
 
 
 def test_a_metric_may_be_one_only_at_some_priors():

@@ -16,7 +16,7 @@ from estimators.errors import OutOfRange
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.paper.advantage import null_of_cells
 from tests import oracles
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 TEN = Counts.of([5, 3, 2], [1, 4, 5])
 
@@ -122,8 +122,7 @@ def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
 
 
 def test_the_interval_covers_the_expectation_of_w_n() -> None:
-    rng = np.random.default_rng(5)
-    draws = rng.multinomial(60, [0.2] * 5, size=(300, 2))
+    draws = np.random.default_rng(5).multinomial(60, [0.2] * 5, size=(300, 2))
     prior, n = 0.3, 60
     # E|X - c| cell by cell: two independent binomials, summed over all pairs
     x = np.arange(n + 1)
@@ -363,25 +362,21 @@ def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n) -> None:
     assert steady < 0.15
 
 
-def test_cells_that_outrun_the_sample_are_said_to() -> None:
+def test_cells_that_outrun_the_sample_and_atoms_that_are_counted_are_said_to() -> None:
     rng = np.random.default_rng(16)
     crowded, roomy = (Scores.of(*rng.normal(size=(2, n, 1))) for n in (100, 2000))
     result = [paper.algorithm_1(scores, 0.3, reading=paper.EqualWidth()) for scores in (crowded, roomy)]
+    atoms = Scores.of(*oracles.atoms().draw(np.random.default_rng(17), 4000, 4000))
+    counted = paper.continuous_advantage(atoms, 0.3)
 
     assert ["cells_outrun_sample" in codes(each) for each in result] == [True, False]
+    assert "atoms" in codes(counted)
+    assert counted.value == pytest.approx(oracles.atoms().truth(0.3), abs=0.03)
 
 
-def test_atoms_are_said_to_be_counted() -> None:
-    a, b = oracles.atoms().draw(np.random.default_rng(17), 4000, 4000)
-    result = paper.continuous_advantage(Scores.of(a, b), 0.3)
-
-    assert "atoms" in codes(result)
-    assert result.value == pytest.approx(oracles.atoms().truth(0.3), abs=0.03)
-
-
-def test_a_prior_or_confidence_outside_the_open_unit_is_refused() -> None:
-    for value in (0.0, 1.0, float("nan"), -0.2):
-        with pytest.raises(OutOfRange, match="prior"):
-            paper.discrete_advantage(TEN, value)
-        with pytest.raises(OutOfRange, match="confidence"):
-            paper.discrete_risk(TEN, 0.5, value)
+test_a_prior_or_confidence_outside_the_open_unit_is_refused = refusals(
+    "ask, words",
+    *((lambda bad=bad: paper.discrete_advantage(TEN, bad), "prior") for bad in (0.0, 1.0, float("nan"), -0.2)),
+    *((lambda bad=bad: paper.discrete_risk(TEN, 0.5, bad), "confidence") for bad in (0.0, 1.0, float("nan"), -0.2)),
+    error=OutOfRange,
+)

@@ -164,8 +164,7 @@ def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
 
     values = (0.3 * r - 0.7 * q) / np.maximum(0.3 * r + 0.7 * q, 1e-300)
     np.testing.assert_allclose(rows.risk.values, values[np.concatenate(slice_of)])
-    assert rows.theorem == 2
-    assert rows.cells == np.count_nonzero(r + q)
+    assert (rows.theorem, rows.cells) == (2, np.count_nonzero(r + q))
 
 
 def test_a_target_in_no_cell_is_unknown_and_a_far_one_has_no_density() -> None:
@@ -208,5 +207,4 @@ def test_eq_18_for_precision_and_accuracy_by_hand() -> None:
 
     assert accuracy.cut == Cut(0.5, True)
     np.testing.assert_allclose(accuracy.values[[0, 60]], [3 / 4, 2 / 3])
-    assert own_rule.algorithm == 3
-    assert own_rule.values[0] == pytest.approx(3 / 4)
+    assert (own_rule.algorithm, own_rule.values[0]) == (3, pytest.approx(3 / 4))

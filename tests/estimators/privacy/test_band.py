@@ -10,7 +10,7 @@ from estimators.limits.every_cut import records_beyond, share_limits
 from estimators.privacy.roc import operating_points
 from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
 from estimators.sample.stream import CountStream
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 
@@ -69,14 +69,19 @@ def test_limits_of_one_rate_each_do_not_hold_as_a_band_and_are_narrower() -> Non
     assert missed > most_misses(runs, 0.05)
 
 
-def test_the_band_of_sides_wholly_apart_and_of_one_score_for_all() -> None:
+LINE = Scores.of(np.arange(8.0), np.arange(9.0))
+
+
+def test_the_band_of_sides_wholly_apart_of_one_score_for_all_and_at_no_rate() -> None:
     apart = roc_band(Scores.of(np.arange(500.0) + 1000.0, np.arange(500.0)), rates=[0.001, 0.02, 0.5])
+    same = roc_band(Scores.of(np.ones(50), np.ones(50)), rates=[0.1, 0.5])
+
     assert apart.lower[0] == 0.0
     assert apart.lower[1] > 0.97
     assert apart.rarest < 0.02
-    same = roc_band(Scores.of(np.ones(50), np.ones(50)), rates=[0.1, 0.5])
     assert same.lower.tolist() == [0.0, 0.0]
     assert np.all(same.upper < 0.2)  # only a cut above everybody accuses half of nonmembers at most
+    assert roc_band(LINE, rates=[]).fpr.tolist() == []
 
 
 def test_cells_of_more_scores_than_are_told_apart_may_be_cut() -> None:
@@ -117,13 +122,10 @@ def test_a_score_within_a_cell_is_accused_as_a_whole() -> None:
     assert upper < 0.05 < 300 / 501  # whoever accuses one of these nonmembers accuses 200 of 501
 
 
-def test_what_has_no_curve_is_refused() -> None:
-    with pytest.raises(IncompatibleCells, match="have no order"):
-        roc_band(Counts.of([3, 4], [4, 3]))
-    with pytest.raises(InputError, match="need Scores"):
-        roc_band([0.5, 0.7])
-    scores = Scores.of(np.arange(8.0), np.arange(9.0))
-    for wrong in ({"confidence": 1.0}, {"rates": [0.0]}, {"rates": [0.1, float("nan")]}):
-        with pytest.raises(OutOfRange):
-            roc_band(scores, **wrong)
-    assert roc_band(scores, rates=[]).fpr.tolist() == []
+test_what_has_no_curve_is_refused = refusals(
+    "ask, error, words",
+    (lambda: roc_band(Counts.of([3, 4], [4, 3])), IncompatibleCells, "have no order"),
+    (lambda: roc_band([0.5, 0.7]), InputError, "need Scores"),
+    (lambda: roc_band(LINE, confidence=1.0), OutOfRange, None),
+    *((lambda rates=rates: roc_band(LINE, rates=rates), OutOfRange, None) for rates in ([0.0], [0.1, float("nan")])),
+)

@@ -5,22 +5,20 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from estimators import Counts, Decision, Scores
 from estimators.decisions.gate import judge
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import OutOfRange
+from estimators.limits.binomial import clopper_pearson
 from estimators.privacy.best_set import most_members, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.sample.cells import Categories, Values
 from tests.cases import each_case
+from tests.estimators.privacy.values import tallied
 from tests.oracles import most_misses
 
 LEVEL = 0.025
-
-
-def counted(members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Values) -> Counts:
-    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
-    return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
 
 
 def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
@@ -38,7 +36,7 @@ def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
 def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(cells, ranges):
     rng, over = np.random.default_rng(1), []
     for _ in range(10):
-        counts = counted(rng.integers(0, 9, 40), rng.integers(0, 9, 40), 9, cells)
+        counts = tallied(rng.integers(0, 9, 40), rng.integers(0, 9, 40), 9, cells)
         for nonmembers in (0, 3, 12):
             most, bound = literally(counts, nonmembers, ranges), most_members(counts, nonmembers, ranges)
 
@@ -48,10 +46,24 @@ def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound
     assert np.mean(over) < 3.0
 
 
-def test_one_range_may_lie_at_either_end_and_two_ends_are_two_ranges() -> None:
+def test_two_ends_are_two_ranges_and_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
     ends = Counts.of([50, 5, 45], [0, 100, 0], edges=[0.0, 1.0])
+    sides = np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]), np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9])
+    counts = tallied(*sides, 6, Categories)
+    every = (list(pair) for pair in combinations(range(6), 2))
+    pairs = max(int(counts.members[pair].sum()) for pair in every if counts.nonmembers[pair].sum() <= 2)
 
     assert (most_members(ends, 0, 1), most_members(ends, 0, 2)) == (50, 95)
+    assert pairs == most_members(counts, 2, 2) == 16
+
+
+def test_an_upper_end_spends_half_of_its_error_on_whom_a_rate_accuses_and_half_on_members() -> None:
+    sides = np.random.default_rng(4).integers(0, 9, (2, 300))
+    counts = tallied(*sides, 9)
+    accused = next(c for c in range(300) if binom.sf(c, 300, 0.1) <= LEVEL / 2.0)
+
+    most = clopper_pearson(most_members(counts, accused, 4), 300, LEVEL / 2.0)[1]
+    assert tpr_at_most(counts, 0.1, LEVEL) == pytest.approx(most)
 
 
 def spiked(rng: np.random.Generator, n: int, share: float, mass: float) -> Scores:
@@ -83,7 +95,7 @@ def test_both_ends_hold_for_atoms_and_labels_that_are_accused_in_part(cells) -> 
     r, q = np.full(20, 0.7 / 19), np.full(20, 0.96 / 19)
     r[7], q[7] = 0.3, 0.04  # half of it may be accused
     sides = ([rng.choice(20, 1500, p=law / law.sum()) for law in (r, q)] for _ in range(25))
-    require_few_misses((counted(*each, 20, cells) for each in sides), 0.02, 0.15)
+    require_few_misses((tallied(*each, 20, cells) for each in sides), 0.02, 0.15)
 
 
 @pytest.mark.slow
@@ -106,7 +118,7 @@ def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> Non
     spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
     ordered = judge(spike, [MaxTpr(0.02, 0.001)])
     sides = np.random.default_rng(0).integers(0, 9, (2, 300))
-    labels = judge(counted(*sides, 9, Categories), [MaxTpr(0.5, 0.1)])
+    labels = judge(tallied(*sides, 9, Categories), [MaxTpr(0.5, 0.1)])
     one = judge(spike, [MaxTpr(0.9, 0.001, ranges=1)])
 
     assert ordered.decision is Decision.FAIL
@@ -138,46 +150,32 @@ def test_ranges_are_a_number_from_one_on() -> None:
             judge(Counts.of([5, 5], [5, 5], edges=[0.0]), [MaxTpr(0.5, 0.1, ranges=ranges)])
 
 
-def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
-    sides = np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]), np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9])
-    counts = counted(*sides, 6, Categories)
-    every = (list(pair) for pair in combinations(range(6), 2))
-    pairs = max(int(counts.members[pair].sum()) for pair in every if counts.nonmembers[pair].sum() <= 2)
-
-    assert pairs == most_members(counts, 2, 2) == 16
-
-
 def booleans(members: int, nonmembers: int, n: int, cells: type[Categories] = Values) -> Counts:
     return Counts.trusted(np.array([n - members, members]), np.array([n - nonmembers, nonmembers]), cells(np.arange(2)))
 
 
-def test_a_score_of_two_values_is_judged_as_two_labels_are() -> None:
+def test_a_score_of_two_values_is_judged_as_two_labels_are_and_none_is_named_where_no_number_settles_it() -> None:
     """Who accuses few of those with the likelier value finds 0.012 of members, as numbers or as text."""
     values, labels = (booleans(900, 750, 1500, cells) for cells in (Values, Categories))
     each = [judge(counts, [MaxTpr(0.1, 0.01)]).limits[0] for counts in (values, labels)]
+    at_the_limit = judge(values, [MaxTpr(0.012, 0.01)])
 
     assert [limit.verdict.decision for limit in each] == [Decision.PASS, Decision.PASS]
     assert each[0].estimate.upper == each[1].estimate.upper < 0.03
     assert [limit.estimate.value for limit in each] == pytest.approx([0.012, 0.012], abs=1e-4)
     assert 0.0095 < each[0].estimate.lower < each[1].estimate.lower < 0.012  # ranges share the error with the values
     assert judge(values, [MaxTpr(0.005, 0.01)]).decision is Decision.FAIL
+    assert at_the_limit.limits[0].verdict.records_needed is None
+    assert "no number of records" in at_the_limit.sentence
 
 
 @each_case("members, nonmembers, limit", [(450, 18, 0.28), (450, 18, 0.1), (900, 750, 0.02)])
 def test_of_few_values_as_many_records_as_are_named_settle_it(members, nonmembers, limit) -> None:
     open_yet = judge(booleans(members, nonmembers, 1500), [MaxTpr(limit, 0.01)])
-    needed = open_yet.limits[0].verdict.records_needed
-    times = needed / 3000
+    times = open_yet.limits[0].verdict.records_needed / 3000
     decided = [
         judge(booleans(*(round(each * more * times) for each in (members, nonmembers, 1500))), [MaxTpr(limit, 0.01)])
         for more in (0.9, 1.0)
     ]
 
     assert [each.decision is Decision.INCONCLUSIVE for each in [open_yet, *decided]] == [True, True, False]
-
-
-def test_where_no_number_of_records_settles_it_none_is_named() -> None:
-    at_the_limit = judge(booleans(900, 750, 1500), [MaxTpr(0.012, 0.01)])
-
-    assert at_the_limit.limits[0].verdict.records_needed is None
-    assert "no number of records" in at_the_limit.sentence

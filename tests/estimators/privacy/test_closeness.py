@@ -75,6 +75,16 @@ def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alp
     assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)
 
 
+def test_of_members_inside_the_score_it_is_that_of_windows_which_share_a_tenth_of_alpha() -> None:
+    counts = Counts.of([4000, 900, 5100], [5000, 3, 4997], edges=[0.0, 1.0])
+    windows = closeness.fullest_windows(counts)
+    level = 0.1 * ALPHA / (2 * 2) * windows.shares  # either way, and either limit
+    least = beta.ppf(level, windows.members, 10_001 - windows.members)
+    ratio = least / beta.ppf(1 - level, windows.within + 1, 10_000 - windows.within)
+
+    assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(np.nanmax(ratio)), rel=1e-9)
+
+
 @pytest.mark.slow
 def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_change_places():
     r, q = np.array([0.4, 0.3, 0.2, 0.1]), np.full(4, 0.25)
@@ -165,9 +175,7 @@ def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> N
 
 def test_the_lower_end_by_tails_comes_near_the_truth() -> None:
     data = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(0), 200_000, 200_000))
-    result = closeness.epsilon_lower(finest(data), 0.01, ALPHA)
-
-    assert 0.75 < result / _gaussian_epsilon(shift_for(0.3), 0.01) < 1
+    assert 0.75 < closeness.epsilon_lower(finest(data), 0.01, ALPHA) / _gaussian_epsilon(shift_for(0.3), 0.01) < 1
 
 
 def _gaussian_epsilon(shift: float, delta: float) -> float:

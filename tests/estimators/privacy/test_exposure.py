@@ -17,16 +17,11 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from tests.cases import each_case, refusals
-from tests.estimators.privacy.values import ranks
+from tests.estimators.privacy.values import ranks, tallied
 from tests.oracles import copied, gaussian_shift, most_misses
 
 LEVEL = 0.025
 FIFTY = Counts.of([4950, 50], [5000, 0], edges=[1.0])
-
-
-def table(members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Categories) -> Counts:
-    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
-    return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
 
 
 def chance(m: int, n1: int, k: int, n0: int, log_ratio: float) -> float:
@@ -75,7 +70,7 @@ def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None
 @each_case("sides", [(100, 100), (60, 600)])
 def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
-        return table(*(np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides), 200, cells)
+        return tallied(*(np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides), 200, cells)
 
     assert not too_high(sample, 0.0, 80, 2)
 
@@ -104,7 +99,7 @@ def test_it_holds_for_the_worst_label_too() -> None:
     r, q = np.array([0.4] + [0.02] * 30), np.array([0.1] + [0.03] * 30)
 
     def sample(rng: np.random.Generator) -> Counts:
-        return table(*(rng.choice(31, 150, p=law) for law in (r, q)), 31)
+        return tallied(*(rng.choice(31, 150, p=law) for law in (r, q)), 31)
 
     assert not too_high(sample, np.log(4.0), 200, 4)
 
@@ -128,10 +123,9 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
 
 @each_case("cells, share", [(Values, OF_NONMEMBERS[0] / OF_MEMBERS[0]), (Categories, 0.06 / 0.94)])
 def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(cells, share) -> None:
-    counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
+    counts = tallied(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
-    other = exposure(counts).nonmember_tail
-    same = exposure(turned, 1.0 - 0.05 * share).tail
+    other, same = exposure(counts).nonmember_tail, exposure(turned, 1.0 - 0.05 * share).tail
 
     assert (other.direction, other.label) == (same.direction, same.label)
     assert (other.nonmembers, other.members) == (same.members, same.nonmembers)
@@ -162,8 +156,7 @@ def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_t
         assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
         inside, allowance = np.array([m]), np.array([k])
         tails = Ranges([("high", 0, 0)], inside, allowance, allowance, np.array([level]))
-        hope = dict(_hopeful(tails, n1, n0))
-        assert hope[0] >= limit
+        assert dict(_hopeful(tails, n1, n0))[0] >= limit
 
 
 def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
@@ -212,8 +205,7 @@ def test_a_column_that_says_exact_copy_is_enough() -> None:
 
 def test_of_vectors_a_cell_is_exposed_and_is_no_label(rng) -> None:
     members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
-    scores = Scores.of(members, rng.normal(size=(2000, 2)))
-    counts = finest(scores)
+    counts = finest(Scores.of(members, rng.normal(size=(2000, 2))))
     some = np.ones((2, counts.size), dtype=np.int64)
     some[:, -1] = 80, 5
     pure, mixed = exposure(counts), exposure(Counts.trusted(some[0], some[1], counts.cells))

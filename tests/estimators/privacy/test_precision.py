@@ -11,7 +11,7 @@ from estimators.limits.every_cut import share_limits
 from estimators.privacy import precision
 from estimators.privacy.roc import from_the_top
 from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 
@@ -103,26 +103,25 @@ def test_a_cut_within_a_cell_of_counts_is_covered() -> None:
         assert on_grid.upper == pytest.approx(exact.upper, abs=0.01)
 
 
-def test_sides_apart_and_alike_and_one_score_for_all() -> None:
+def test_sides_apart_and_alike_one_score_for_all_and_all_of_the_members() -> None:
     apart = best_precision(Scores.of(np.arange(500.0) + 1000.0, np.arange(500.0)), 0.1)
+    same = best_precision(Scores.of(np.ones(50), np.ones(50)), 0.1)
+    (all_of_them,) = best_precision(SOME, 0.5, shares=[1.0])
+
     assert {each.estimate.upper for each in apart} == {each.estimate.value for each in apart} == {1.0}
     assert all(each.estimate.lower > 0.8 for each in apart)
-    same = best_precision(Scores.of(np.ones(50), np.ones(50)), 0.1)
     assert [(each.estimate.lower, each.estimate.value) for each in same] == [pytest.approx((0.1, 0.1))] * 4
     assert apart[1].sentence.startswith(
         "With 95% confidence: the best cut that finds at least 5% of members is right in between "
     )
-
-
-def test_what_is_not_a_share_and_has_no_order_is_refused() -> None:
-    counts = Counts.of([5, 3], [3, 5], edges=[0.5])
-    for share in (0.0, 1.1, float("nan")):
-        with pytest.raises(OutOfRange, match="share"):
-            best_precision(counts, shares=[share])
-    for prior in (0.0, 1.0):
-        with pytest.raises(OutOfRange, match="prior"):
-            best_precision(counts, prior)
-    with pytest.raises(IncompatibleCells):
-        best_precision(Counts.of([5, 3], [3, 5]))
-    (all_of_them,) = best_precision(counts, 0.5, shares=[1.0])
     assert all_of_them.estimate.value == 0.5
+
+
+SOME = Counts.of([5, 3], [3, 5], edges=[0.5])
+
+test_what_is_not_a_share_and_has_no_order_is_refused = refusals(
+    "ask, error, words",
+    *((lambda s=s: best_precision(SOME, shares=[s]), OutOfRange, "share") for s in (0.0, 1.1, float("nan"))),
+    *((lambda prior=prior: best_precision(SOME, prior), OutOfRange, "prior") for prior in (0.0, 1.0)),
+    (lambda: best_precision(Counts.of([5, 3], [3, 5])), IncompatibleCells, None),
+)

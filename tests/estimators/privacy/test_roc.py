@@ -111,8 +111,7 @@ def test_a_long_curve_keeps_512_exact_points_and_the_low_corner(rng):
         above = ours[hits - 1] if hits else np.inf
         assert (falling > above).sum() <= alarms
         assert hits <= (members > (falling[alarms] if alarms < 16_000 else -np.inf)).sum()
-    at_zero = curve.tpr[curve.fpr == 0.0].max()
-    assert at_zero == (members > falling[0]).mean()
+    assert curve.tpr[curve.fpr == 0.0].max() == (members > falling[0]).mean()
     assert (curve.fpr < 0.01).sum() >= 50
 
 
@@ -162,25 +161,18 @@ def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift
 def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, hits):
     """All nonmembers tie, and so do members but those above: the area is 1/2 + rate/2."""
     counts = Counts.of([0, n - hits, hits], [0, 10**9, 0], edges=[0.0, 1.0])
-    area = roc.auc(counts).estimate
-
-    assert 2 * area.upper - 1 == pytest.approx(upper_limit(float(hits), n, 0.025), abs=0.006)
+    assert 2 * roc.auc(counts).estimate.upper - 1 == pytest.approx(upper_limit(float(hits), n, 0.025), abs=0.006)
 
 
 @each_case("sides", [(40, 40), (40, 4000), (7, 63)])
-def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
-    members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
-    answer = roc.auc(counts_of(members, nonmembers))
+def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs_and_constant_scores_one_half(sides):
+    answer = roc.auc(counts_of(np.arange(sides[0]) + 1e6, np.arange(sides[1])))
+    counts = Counts.of([90], [10], edges=[])
+    area, curve, point = roc.auc(counts).estimate, roc.roc(counts), roc.operating_point(counts, 0.1).estimate
 
     assert answer.estimate.value == answer.estimate.upper == 1.0
     assert answer.estimate.lower == pytest.approx(0.025 ** (1 / min(sides)), abs=1e-9)  # theta^n = alpha
     assert [c.code for c in answer.cautions] == ["few_misordered_pairs"]
-
-
-def test_constant_scores_say_one_half_and_not_more():
-    counts = Counts.of([90], [10], edges=[])
-    area, curve, point = roc.auc(counts).estimate, roc.roc(counts), roc.operating_point(counts, 0.1).estimate
-
     assert 0.0 < area.lower < area.value == 0.5 < area.upper < 1.0
     assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0.0, 1.0], [0.0, 1.0])
     assert (point.value, point.lower) == (0.0, 0.0)
@@ -343,11 +335,8 @@ def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     cuts = np.linspace(-3.0, 4.0, 1401)
     expected = [np.diff(np.concatenate([[0.0], ndtr(cuts - shift), [1.0]])) for shift in (0.5, 0.0)]
     rng = np.random.default_rng(0)
-    counts = Counts(*(rng.multinomial(n, shares) for shares in expected), Intervals(cuts))
-
-    point = roc.operating_point(counts, 0.01)
+    point = roc.operating_point(Counts(*(rng.multinomial(n, shares) for shares in expected), Intervals(cuts)), 0.01)
 
     at = np.searchsorted(1.0 - ndtr(-cuts), 0.99)  # the cut whose rate is at most 1%
-    truth = 1.0 - ndtr(cuts[at] - 0.5)
-    assert point.estimate.lower <= truth <= point.estimate.upper
+    assert point.estimate.lower <= (1.0 - ndtr(cuts[at] - 0.5)) <= point.estimate.upper
     assert point.estimate.upper - point.estimate.lower < 0.005

@@ -36,8 +36,7 @@ def values(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
 def literally(counts: Counts, within: int) -> int:
     """Members strictly between two nonmembers with so many between them, at most; window by window."""
     cells = np.repeat(np.arange(counts.size), counts.nonmembers)
-    step = max(1, (within + 1) // 8)
-    starts = range(0, len(cells) - within - 1, step)
+    starts = range(0, len(cells) - within - 1, max(1, (within + 1) // 8))
     inside = [counts.members[cells[i] + 1 : cells[i + within + 1]].sum() for i in starts]
     return int(max(inside))
 
@@ -90,8 +89,7 @@ def test_what_a_window_truly_holds_of_nonmembers_has_the_law_that_its_limit_uses
 def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_level(top, sides) -> None:
     rng, runs, misses = np.random.default_rng(5), 120, 0
     for _ in range(runs):
-        counts = values(*(rng.integers(0, top, n) for n in sides))
-        windows = windows_of(counts, LEVEL)
+        windows = windows_of(values(*(rng.integers(0, top, n) for n in sides)), LEVEL)
         three = zip(windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True)
         misses += any(m and ratio_limit(m, sides[0], k, sides[1], level) > 0.0 for m, k, level in three)
 
@@ -217,8 +215,7 @@ def test_a_window_exposes_whom_an_end_of_the_score_would_be_shown_to_hold_about_
 
 def test_a_window_that_exposes_a_few_hides_no_larger_limit_of_an_end_that_exposes_nobody() -> None:
     counts = Counts.of([5000, 37, 4963], [7951, 1, 2048], edges=[0.0, 1.0])
-    broad = Counts.of([5037, 4963], [7952, 2048], edges=[1.0])
-    result, without = exposure(counts), exposure(broad)
+    result, without = exposure(counts), exposure(Counts.of([5037, 4963], [7952, 2048], edges=[1.0]))
 
     assert result.alarm
     assert not without.alarm

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from estimators.sample.cells import Intervals
+from estimators.sample.cells import Categories, Intervals, Values
 from estimators.sample.counts import Counts
 
 
@@ -11,6 +11,12 @@ def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
     size = len(labels)
     a, b = at[: len(members)], at[len(members) :]
     return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
+
+
+def tallied(members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Values) -> Counts:
+    """Of numbers of cells."""
+    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
+    return Counts.trusted(*columns, cells(np.arange(size)))
 
 
 def ranks(members: np.ndarray, nonmembers: np.ndarray) -> Counts:

@@ -31,17 +31,12 @@ def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
 
 
 @each_case("name", ["continuous", "integers", "text"])
-def test_counts_that_were_made_already_give_the_same(name) -> None:
-    data = SAMPLES[name]
-    result = risk_by_cell(finest(data), 0.3)
-
-    assert result.cells.counts.cells.to_dict() == risk_by_cell(data, 0.3).cells.counts.cells.to_dict()
-    assert result.sentence == risk_by_cell(data, 0.3).sentence
-
-
-def test_counts_are_enough_where_nobody_is_asked_about() -> None:
+def test_counts_that_were_made_already_give_the_same_and_are_enough(name) -> None:
+    by_scores, by_counts = risk_by_cell(SAMPLES[name], 0.3), risk_by_cell(finest(SAMPLES[name]), 0.3)
     result = risk_by_cell(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]), 0.5)
 
+    assert by_counts.cells.counts.cells.to_dict() == by_scores.cells.counts.cells.to_dict()
+    assert by_counts.sentence == by_scores.sentence
     assert result.n_flagged == 580 + 270
     said = "850 of 2,000 records lie where scores speak for membership more than chance"
     assert result.sentence.startswith(said)

@@ -61,8 +61,7 @@ def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, mem
     off = []
     for seed in range(40):
         result = individual_risk(shifted(seed, members, nonmembers), prior=prior)
-        cells = result.cells.counts
-        cuts = np.append(cells.lower_edges(), np.inf)
+        cuts = np.append(result.cells.counts.lower_edges(), np.inf)
         cuts[0] = -np.inf
         member, nonmember = (np.diff(norm.cdf(cuts - mean))[result.flags.flagged] for mean in (0.5, 0.0))
         truth = prior * member.sum() / (prior * member.sum() + (1.0 - prior) * nonmember.sum())
@@ -80,6 +79,4 @@ def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, mem
      "It proves no single one a member: at a prior of 0.5 nearly all are"),
 ])  # fmt: skip
 def test_what_is_said_stays_true_of_other_questions(counts, options, words) -> None:
-    said = risk_by_cell(counts, **options).sentence
-
-    assert words in said
+    assert words in risk_by_cell(counts, **options).sentence

@@ -48,8 +48,7 @@ def test_a_target_that_is_a_record_is_answered_as_it_and_one_that_belongs_with_i
 
 
 def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said_of_all() -> None:
-    scores = draw(3, 400, 0.5)
-    risks = individual_risk(scores, 0.3, learners=LOGISTIC)
+    risks = individual_risk(draw(3, 400, 0.5), 0.3, learners=LOGISTIC)
 
     assert isinstance(risks.cells.counts.cells, Halves)
     start = 0
@@ -68,14 +67,11 @@ def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said
     assert (risks.cell >= 0).all()
 
 
-def test_the_best_listed_records_keep_their_learned_scores() -> None:
+def test_the_best_listed_keep_their_learned_scores_and_targets_of_another_length_are_refused() -> None:
     risks = individual_risk(draw(4, shift=1.0), learners=LOGISTIC)
     listing = risks.top(5)
 
     assert listing.learned_score.tolist() == risks.learned_score[listing.index].tolist()
-
-
-def test_targets_of_another_length_are_refused_and_no_target_is_no_row() -> None:
     for targets in ([0.1, 0.2], [[0.1, 0.2, 0.3]]):
         with pytest.raises(DimensionMismatch, match="targets have dimension"):
             individual_risk(draw(0), targets=targets, learners=LOGISTIC)

@@ -106,21 +106,15 @@ def test_exact_limits_are_those_of_statsmodels_carried_over_to_the_risk():
         assert cells.signed.upper[j] == pytest.approx((odds[1] - 1) / (odds[1] + 1))
 
 
-def test_all_cells_at_once_share_the_error_among_those_occupied():
+def test_all_cells_at_once_share_the_error_among_those_occupied_and_an_empty_one_can_have_any_risk():
     counts = categories([30, 0, 0, 70], [10, 50, 0, 40])
-
     together = cell_risks(counts, 0.3, 0.94, Conditional()).signed_simultaneous
-
     alone = cell_risks(counts, 0.3, 0.98, Conditional()).signed
-    np.testing.assert_allclose(together.lower, alone.lower)
-    np.testing.assert_allclose(together.upper, alone.upper)
-
-
-def test_an_empty_cell_is_masked_and_can_have_any_risk():
     cells = cell_risks(categories([5, 0, 5], [5, 0, 7]), 0.1)
 
-    assert cells.risk.tolist()[1] is None
-    assert cells.posterior.tolist()[1] is None
+    np.testing.assert_allclose(together.lower, alone.lower)
+    np.testing.assert_allclose(together.upper, alone.upper)
+    assert cells.risk.tolist()[1] is cells.posterior.tolist()[1] is None
     assert (cells.signed.lower[1], cells.signed.upper[1]) == (-1.0, 1.0)
     assert (cells.simultaneous.lower[1], cells.pointwise.upper[1]) == (0.0, 1.0)
     assert np.isfinite(cells.signed_risk.data).all()
@@ -219,16 +213,16 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
 # flags
 
 
-def test_the_share_a_threshold_means_gives_it_back_and_the_tail_is_the_sum_of_its_terms():
+def test_the_share_a_threshold_means_gives_it_back_the_tail_is_a_sum_and_no_risk_passes_one():
     counts = categories([30, 70], [200, 700])
     share = sample_share(counts, 0.2, 0.4)
+    hits, trials = np.array([0, 3, 7, 12, 0]), np.array([5, 9, 7, 40, 0])
 
     assert float(risk_at_share(np.asarray(share), 100, 900, 0.2)) == pytest.approx(0.4)
     assert sample_share(counts, 0.2, 2 * 0.2 - 1) == pytest.approx(0.1)
-
-    hits, trials = np.array([0, 3, 7, 12, 0]), np.array([5, 9, 7, 40, 0])
-
     np.testing.assert_allclose(binomial_tail(hits, trials, 0.1), binom.sf(hits - 1, trials, 0.1))
+    with pytest.raises(errors.OutOfRange, match="threshold"):
+        flag_members(categories([3], [4]), 0.3, threshold=1.0)
 
 
 @given(
@@ -300,18 +294,12 @@ def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
     assert result > (0.9 if records / size == 200 else 0.02)
 
 
-def test_no_risk_passes_a_threshold_of_one():
-    with pytest.raises(errors.OutOfRange, match="threshold"):
-        flag_members(categories([3], [4]), 0.3, threshold=1.0)
-
-
 # records
 
 
 @pytest.fixture(scope="module")
 def leaky():
-    rng = np.random.default_rng(11)
-    return Scores.of(*gaussian_shift(0.5).draw(rng, 300, 700), "continuous")
+    return Scores.of(*gaussian_shift(0.5).draw(np.random.default_rng(11), 300, 700), "continuous")
 
 
 def test_every_record_gets_the_row_of_its_cell_members_first_whatever_the_scale_of_the_score(leaky):
@@ -405,8 +393,7 @@ def test_the_top_are_the_surest_members_in_order_and_the_unknown_last(leaky):
     signed = result.cells.signed_simultaneous.lower
     best = sorted((i for i in range(6) if i != 1), key=lambda i: (-signed[result.cell[i]], i))
     np.testing.assert_array_equal(result.top(3).index, best[:3])
-    assert result.top(6).index[-1] == 1
-    assert result.top(99).size == 6
+    assert (result.top(6).index[-1], result.top(99).size) == (1, 6)
     assert none.risk.tolist() == none.lower.tolist() == none.flagged.tolist() == []
     assert none.top(3).size == 0
     assert one_alone.risk[0] == 1.0
@@ -419,9 +406,7 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     scores = rng.standard_cauchy(3 * BUCKETS).clip(-100, 100) * spread
     cuts = np.unique(rng.choice(scores, 126, replace=False))
     scores = np.concatenate([scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]])
-    result = cell_of(scores, Intervals(cuts))
-
-    np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))
+    np.testing.assert_array_equal(cell_of(scores, Intervals(cuts)), np.searchsorted(cuts, scores, side="right"))
 
 
 # a few memorised records, and cells that hold more than one kind
@@ -516,9 +501,7 @@ def test_a_leak_of_a_whole_group_is_flagged_and_an_exposed_cell_exposes_no_group
 
 
 def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it(rng):
-    scores = Scores.of(rng.normal(1.2, size=24), rng.normal(size=24))
-
-    result = individual_risk(scores)
+    result = individual_risk(Scores.of(rng.normal(1.2, size=24), rng.normal(size=24)))
 
     own = cell_risks(result.cells.counts).signed_simultaneous.lower
     assert result.top(1).cell[0] == np.argmax(own)

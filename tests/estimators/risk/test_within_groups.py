@@ -6,11 +6,11 @@ import pytest
 from estimators import Counts, Decision, Scores, advantage, by_group
 from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite
+from estimators.errors import DimensionMismatch, MixedTypes, NotFinite, RaggedRows
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import by_group_of_counts
 from estimators.sample.counting import by_edges, by_grid, finest
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 
@@ -68,25 +68,19 @@ def test_a_group_whose_scores_are_far_closer_together_than_all_others_is_seen_at
     assert rows[0].advantage.lower > 0.8
 
 
-def test_small_groups_and_groups_of_one_side_say_so() -> None:
+def test_small_groups_those_of_one_side_and_of_categories_that_no_two_records_share_have_no_answer() -> None:
     rng = np.random.default_rng(3)
-    member_groups = np.repeat(["big", "odd"], [290, 10])
-    nonmember_groups = np.repeat(["big", "alone"], [695, 5])
-    rows = by_group(Scores.of(rng.random(300), rng.random(700)), member_groups, nonmember_groups)
-    groups = {each.label: each for each in rows}
-
-    assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
-    assert groups["big"].cautions == ()
-    assert groups["alone"].advantage is groups["odd"].advantage is None
-    sizes = [(each.label, each.n_members, each.n_nonmembers) for each in rows]
-    assert sizes == [("alone", 0, 5), ("big", 290, 695), ("odd", 10, 0)]
-
-
-def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_answer() -> None:
+    sides = np.repeat(["big", "odd"], [290, 10]), np.repeat(["big", "alone"], [695, 5])
+    alone, big, odd = by_group(Scores.of(rng.random(300), rng.random(700)), *sides)
     words = [f"w{i}" for i in range(80)]
     labels = np.repeat(["some", "other"], [40, 20])
     rows = by_group(Scores.of([*words[:40], *"xy" * 10], [*words[40:], *"xy" * 10]), labels, labels)
 
+    assert [c.code for each in (odd, alone) for c in each.cautions] == ["group_too_small"] * 2
+    assert big.cautions == ()
+    assert alone.advantage is odd.advantage is None
+    sizes = [(each.label, each.n_members, each.n_nonmembers) for each in (alone, big, odd)]
+    assert sizes == [("alone", 0, 5), ("big", 290, 695), ("odd", 10, 0)]
     assert [(each.label, each.advantage is None) for each in rows] == [("other", False), ("some", True)]
     assert "categories" in rows[1].cautions[0].message
 
@@ -94,13 +88,10 @@ def test_categories_that_no_two_records_of_a_group_share_leave_it_without_an_ans
 SCORES = Scores.of(np.arange(20.0), np.arange(20.0))
 
 
-@each_case("labels, error", [
-    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, InputError),
+test_labels_that_are_not_one_a_record_are_refused = refusals("labels, error", [
+    (["a"] * 19, DimensionMismatch), ([], DimensionMismatch), ([["a"], ["b", "c"]] * 10, RaggedRows),
     ([float("nan")] * 20, NotFinite), ([None] * 20, MixedTypes),
-])  # fmt: skip
-def test_labels_that_are_not_one_a_record_are_refused(labels, error) -> None:
-    with pytest.raises(error):
-        by_group(SCORES, labels, ["a"] * 20)
+], ask=lambda labels: by_group(SCORES, labels, ["a"] * 20))  # fmt: skip
 
 
 def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() -> None:

@@ -13,7 +13,7 @@ from estimators import Decision, Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.decisions import plan as planning_of_records
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
-from estimators.errors import MaceError, OutOfRange
+from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
 from estimators.optimum.ends import ends_of
 from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
@@ -22,7 +22,7 @@ from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
-from tests.cases import each_case
+from tests.cases import refusals
 from tests.oracles import most_misses
 
 ALPHA = 0.025
@@ -73,8 +73,7 @@ def test_halls_interval_undoes_his_polynomial() -> None:
 
 
 def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -> None:
-    seen = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0)
-    low, high = seen.mean(ALPHA)
+    low, high = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0).mean(ALPHA)
 
     assert high == 1.0
     assert binom.pmf(500, 500, (1.0 + low) / 2.0) == pytest.approx(ALPHA)
@@ -163,8 +162,7 @@ def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_th
     assert [each.label for each in result.models] == list("abcde")
     assert len(set(seeds_of(64, 0))) == 64  # no two models are shuffled alike
     assert seeds_of(4, 0) != seeds_of(4, 1)
-    assert numbered.estimate == result.estimate
-    assert numbered.next_model == result.next_model
+    assert (numbered.estimate, numbered.next_model) == (result.estimate, result.next_model)
 
 
 @pytest.mark.slow
@@ -185,23 +183,19 @@ def test_the_mean_covers_where_one_models_interval_does_not() -> None:
     assert alone <= 12
 
 
-def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() -> None:
+def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do_and_at_a_rare_prior_where_it_starts():
     result = procedure_advantage(*models([0.3, 0.5, 0.7, 0.9]))
+    rare = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
 
     assert "models of this training procedure" in result.sentence
     assert "on one new model" in result.sentence
     assert "more records of them cannot remove" in result.sentence
     assert [each.code for each in result.cautions] == ["few_models", "rare_exposure"]  # by the tail of a shift
     assert "up to 53% of runs" in result.cautions[0].message  # 0.47^4 = 0.05
-
-
-def test_a_rare_prior_starts_at_its_baseline() -> None:
-    result = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
-
-    assert result.baseline == pytest.approx(0.8)
-    assert 0.8 <= result.estimate.lower <= result.value <= result.estimate.upper <= 1.0
-    assert result.next_model.lower >= 0.8
-    assert "already gives 0.800" in result.sentence
+    assert rare.baseline == pytest.approx(0.8)
+    assert 0.8 <= rare.estimate.lower <= rare.value <= rare.estimate.upper <= 1.0
+    assert rare.next_model.lower >= 0.8
+    assert "already gives 0.800" in rare.sentence
 
 
 @pytest.mark.slow
@@ -322,8 +316,7 @@ def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end
         assert upper(kept) <= threshold < upper(kept + 1)
         assert f"change their guess at most {kept} times along the score" in verdict.covers[0]
     assert (result.verdict(0.01).holds_up_to_changes, result.verdict(0.01).covers) == (None, ())
-    rng = np.random.default_rng(8)
-    named = Scores.of(*rng.choice([*"abc"], (2, data.n_members)))
+    named = Scores.of(*np.random.default_rng(8).choice([*"abc"], (2, data.n_members)))
     whole = procedure_advantage(named, label).verdict(0.5)
     assert (whole.decision, whole.holds_up_to_changes) == (Decision.PASS, None)
     assert "see which of 3 groups of similar values a score falls in" in whole.covers[0]
@@ -341,21 +334,15 @@ def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None
     assert seen.models_for_any_variation(float(SKEWED.mean()), ALPHA, 10**4) is None
 
 
-def test_what_would_settle_it_is_more_than_there_is() -> None:
+def test_what_would_settle_it_is_more_than_there_is_and_no_records_where_models_alone_vary_too_much() -> None:
     """Hall's end is above 0.5, Student's below."""
-    seen = trainings(SKEWED, noise=1e-4)
+    seen, mean = trainings(SKEWED, noise=1e-4), float(SKEWED.mean())
+    varied, values = trainings([0.0, 0.1, 0.5, 0.9, 0.2, 0.4], noise=1e-4), [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
+    needed = varied.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
 
     assert seen.mean(ALPHA)[1] > 0.45
-    assert seen.models_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 7
-    assert seen.times_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 2
-
-
-def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
-    values = [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
-    seen = trainings(values, noise=1e-4)
-
-    assert seen.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
-    needed = seen.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
+    assert (seen.models_for(0.45, mean, ALPHA, 10**4), seen.times_for(0.45, mean, ALPHA, 10**4)) == (7, 2)
+    assert varied.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
     half = [t.ppf(0.975, k - 1) * np.std(values, ddof=1) / np.sqrt(k) for k in (needed - 1, needed)]
     assert half[1] <= np.mean(values) - 0.2 < half[0]
 
@@ -363,21 +350,18 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
 NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
 
 
-@each_case("data, labels, field, message", [
-    (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
-    (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
-    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+test_what_cannot_be_told_apart_is_refused_by_one_sentence = refusals("data, labels, error, field, words", [
+    (NUMBERS, ["a"] * 64, TooFewRecords, "model",
+     "model: all rows are of one model, 'a': nothing is known of another training"),
+    (NUMBERS, (["a", "b", "c"] * 22)[:64], TooFewRecords, "model", "model: got 3 models, need at least 4"),
+    (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, TooFewRecords, "model",
      r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
-    (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
-    (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
-    (NUMBERS, np.tile(np.arange(32), 2), "model",
+    (NUMBERS, [*"abcd"] * 8, DimensionMismatch, "model", "model: got 32 labels for 64 rows"),
+    (NUMBERS, ["a", "b", "c", ""] * 16, InputError, "model", "model: row 3 has no label"),
+    (NUMBERS, np.tile(np.arange(32), 2), TooFewRecords, "model",
      r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
-    (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
-])  # fmt: skip
-def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
-    with pytest.raises(MaceError, match=message) as error:
-        procedure_advantage(data, labels)
-    assert error.value.field == field
+    (VECTORS, np.tile(np.arange(4), 16), DimensionMismatch, "members", "need one number a record"),
+], ask=procedure_advantage)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -410,14 +394,11 @@ def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch
 @pytest.mark.slow
 def test_clusters_take_as_many_times_the_records_as_their_design_effect_says(monkeypatch) -> None:
     monkeypatch.setattr(planning_of_records, "RUNS", 8)  # what plans have in common is asked, not how good they are
-    alone = plan_verdict(0.4, 0.1).records
-
-    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))
+    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * plan_verdict(0.4, 0.1).records))
     in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)
     assert in_clusters.records == 4000  # 40 clusters, below which limits are found by betting
     assert "in 40 clusters" in in_clusters.sentence
-    width = plan_width(0.4, 0.3, design_effect=2.0).records
-    assert width == 2 * (plan_width(0.4, 0.3).records or 0)
+    assert plan_width(0.4, 0.3, design_effect=2.0).records == 2 * (plan_width(0.4, 0.3).records or 0)
     with pytest.raises(OutOfRange, match=r"design_effect: got 0\.5, need at least 1"):
         plan_verdict(0.4, 0.1, design_effect=0.5)
 

@@ -84,8 +84,8 @@ def posted(**cells: object) -> dict[str, object]:
     return {"members": [1, 2], "nonmembers": [1, 2], "cells": cells or None}
 
 
-@each_case(
-    "value, match",
+test_malformed_counts_are_refused_with_the_reason = refusals(
+    "value, words",
     ({"members": [1, 2]}, "nonmembers is missing"),
     ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
     ({"members": [1, 2.5], "nonmembers": [1, 1]}, "cell 1 is not a whole number"),
@@ -102,10 +102,9 @@ def posted(**cells: object) -> dict[str, object]:
     (posted(kind="categories", labels=["b", "b"]), None),
     (posted(kind="values", labels=[np.nan, 1.0]), None),
     (posted(kind="boxes", axes=[-5], cuts=[1.0]), None),
+    error=InvalidCounts,
+    ask=Counts.from_dict,
 )
-def test_malformed_counts_are_refused_with_the_reason(value, match) -> None:
-    with pytest.raises(InvalidCounts, match=match):
-        Counts.from_dict(value)
 
 
 NAMES = [f"user-{i}" for i in range(200)]
@@ -194,17 +193,22 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
 
 
 @each_case("n", [60, 60_000])
-def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow(n) -> None:
-    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
+def test_blocks_add_up_to_the_whole_do_not_overflow_and_several_shuffles_are_one_after_the_other(n) -> None:
+    counts, fractions = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n]), np.array([0.1, 0.3, 0.6])
     billions = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
-    members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
+    members, nonmembers = counts.blocks(fractions, np.random.default_rng(0))
     many, _ = billions.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
+    shuffles, rng = counts.shuffles(fractions, np.random.default_rng(4), 3), np.random.default_rng(4)
 
     np.testing.assert_array_equal(members.sum(axis=0), counts.members)
     np.testing.assert_array_equal(nonmembers.sum(axis=0), counts.nonmembers)
     np.testing.assert_array_equal(members.sum(axis=1), np.array([0.6, 1.8, 3.6]) * n)
     assert many.sum() == 3 * 10**9
     assert abs(many[0, 0] - 10**9) < 10**6
+    for shuffle in range(3):
+        one, other = counts.blocks(fractions, rng)
+        np.testing.assert_array_equal(shuffles[0][shuffle], one)
+        np.testing.assert_array_equal(shuffles[1][shuffle], other)
 
 
 @pytest.mark.slow
@@ -242,16 +246,6 @@ def test_some_of_the_records_are_drawn_by_the_hypergeometric_law(size) -> None:
     excess = ((observed - expected)[often] ** 2 / expected[often]).sum()
     assert chi2.sf(excess, often.sum() - 1) > 1e-4
     assert observed[~often].sum() <= poisson.isf(1e-4, max(expected[~often].sum(), 1e-9))
-
-
-def test_coarsening_keeps_every_record_and_the_order() -> None:
-    fine = counting.by_rank(draw(2, 3000))
-    coarse = fine.coarsen(20)
-
-    assert isinstance(coarse.cells, Intervals)
-    assert coarse.n_members == fine.n_members
-    assert coarse.size == 20
-    np.testing.assert_array_equal(counting.on_cells(draw(2, 3000), coarse.cells).members, coarse.members)
 
 
 @each_case("distinct", [1, 5, 3000, 60_000])
@@ -294,19 +288,6 @@ def test_equal_width_cells_of_any_range_count_every_record(ends) -> None:
     assert (counts.members[0], counts.members[-1]) == (10, 10)
 
 
-@each_case("n", [60, 60_000])
-def test_several_shuffles_are_the_same_as_one_after_the_other(n) -> None:
-    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
-    fractions, rng = np.array([0.1, 0.3, 0.6]), np.random.default_rng(4)
-
-    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(4), 3)
-
-    for shuffle in range(3):
-        one, other = counts.blocks(fractions, rng)
-        np.testing.assert_array_equal(members[shuffle], one)
-        np.testing.assert_array_equal(nonmembers[shuffle], other)
-
-
 @each_case("decimals", [0, 1, 9])
 def test_counts_made_here_would_pass_every_check(decimals) -> None:
     rng = np.random.default_rng(decimals)
@@ -323,11 +304,15 @@ def test_counts_made_here_would_pass_every_check(decimals) -> None:
 
 
 @each_case("size", [1, 4, 8, 20])
-def test_groups_start_where_coarse_cells_do(size) -> None:
-    fine = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
-    starts = fine.group_starts(size)
+def test_groups_start_where_coarse_cells_do_which_keep_every_record_and_the_order(size) -> None:
+    few = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
+    fine = counting.by_rank(draw(2, 3000))
+    coarse = fine.coarsen(20)
 
-    np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])
+    np.testing.assert_array_equal(few.lower_edges()[few.group_starts(size)[1:]], few.coarsen(size).lower_edges()[1:])
+    assert isinstance(coarse.cells, Intervals)
+    assert (coarse.n_members, coarse.size) == (fine.n_members, 20)
+    np.testing.assert_array_equal(counting.on_cells(draw(2, 3000), coarse.cells).members, coarse.members)
 
 
 @each_case("scale", [1e-300, 1.0, 1e300])

@@ -20,7 +20,7 @@ from estimators.sample.parts import counts_of_parts
 from estimators.sample.scores import Query
 from estimators.sample.stream import CountStream
 from macekit.sources.parts import counts_of_rows, rows_of
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import most_misses
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -227,11 +227,10 @@ def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cut
         assert 0 <= each.members <= (a == each.score).sum()
         assert 0 <= each.nonmembers <= (b == each.score).sum()
     assert counts.unlike().min() >= 0
-    again = Counts.from_dict(counts.to_dict())
-    assert again.to_dict() == counts.to_dict()
+    assert Counts.from_dict(counts.to_dict()).to_dict() == counts.to_dict()
 
 
-@each_case("frequent", [
+test_frequent_scores_that_do_not_fit_are_refused = refusals("frequent", [
     [{"score": 1.5, "members": 6, "nonmembers": 0}], [{"score": 1.5, "members": -1, "nonmembers": 0}],
     [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
     [{"score": float("nan"), "members": 1, "nonmembers": 0}],
@@ -241,9 +240,7 @@ def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cut
     [{"score": 1.5, "members": 10**400, "nonmembers": 0}],
     [{"score": 1.5, "members": 2**62, "nonmembers": 0}] * 2, [1.5], 3,
     [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
-])  # fmt: skip
-def test_frequent_scores_that_do_not_fit_are_refused(frequent) -> None:
-    cells = {"kind": "grid", "exponent": 0, "keys": [0, 1], "frequent": frequent}
-
-    with pytest.raises(InvalidCounts):
-        Counts.from_dict({"members": [5, 5], "nonmembers": [5, 0], "cells": cells})
+], error=InvalidCounts, ask=lambda frequent: Counts.from_dict({
+    "members": [5, 5], "nonmembers": [5, 0],
+    "cells": {"kind": "grid", "exponent": 0, "keys": [0, 1], "frequent": frequent},
+}))  # fmt: skip

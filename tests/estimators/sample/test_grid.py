@@ -15,7 +15,7 @@ from estimators.errors import InvalidCounts
 from estimators.sample.counting import by_grid
 from estimators.sample.grid import Grid, cells_at, finest_exponent
 from estimators.sample.octaves import OctaveCounts, is_near, octave_numbers
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 numbers = st.one_of(
     st.floats(-1e3, 1e3),
@@ -121,7 +121,7 @@ def test_many_scores_are_counted_in_the_octaves_of_each(spread) -> None:
         assert records.tolist() == [[own[number] for number in numbers.tolist()] for own in expected]
 
 
-@each_case(
+test_cells_that_lie_in_each_other_or_are_none_are_refused = refusals(
     "cells",
     [
         {"exponent": 0, "keys": [0, 1], "exponents": [0]},
@@ -135,10 +135,9 @@ def test_many_scores_are_counted_in_the_octaves_of_each(spread) -> None:
         {"exponent": 0, "keys": [0, 1], "exponents": 0},
         {"exponent": 0, "keys": [0, 1], "exponents": None},
     ],
+    error=InvalidCounts,
+    ask=lambda cells: Counts.from_dict({"members": [5, 5], "nonmembers": [5, 0], "cells": {"kind": "grid", **cells}}),
 )
-def test_cells_that_lie_in_each_other_or_are_none_are_refused(cells) -> None:
-    with pytest.raises(InvalidCounts):
-        Counts.from_dict({"members": [5, 5], "nonmembers": [5, 0], "cells": {"kind": "grid", **cells}})
 
 
 def test_counts_of_one_step_kept_from_before_merge_with_those_of_octaves() -> None:
@@ -151,7 +150,6 @@ def test_counts_of_one_step_kept_from_before_merge_with_those_of_octaves() -> No
 
     assert isinstance(both.cells, Grid)
     assert both.to_dict() == now.merge(before).to_dict()
-    assert both.cells.lower_edges[0] == 0.0
-    assert both.cells.upper_edges[0] == 2.0**-4
+    assert (both.cells.lower_edges[0], both.cells.upper_edges[0]) == (0.0, 2.0**-4)
     assert (both.members[0], both.nonmembers[0]) == (7, 6)
     assert both.cells.upper_edges[1] - both.cells.lower_edges[1] == 2.0**-11

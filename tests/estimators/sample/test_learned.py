@@ -68,7 +68,7 @@ def test_no_limit_of_a_gate_passes_by_them_either(limit) -> None:
     assert judge(COUNTS, [about], learned_by=accepted).decision is Decision.PASS
 
 
-def test_every_answer_says_that_the_score_was_learned_and_from_what() -> None:
+def test_every_answer_says_that_the_score_was_learned_and_from_what_and_of_other_counts_none_is_given() -> None:
     expected = Caution(
         "learned_score",
         "the vector was turned into one learned score (boxes, learned from 400 of the records and stated on the other "
@@ -78,8 +78,5 @@ def test_every_answer_says_that_the_score_was_learned_and_from_what() -> None:
     assert expected in advantage(COUNTS).cautions
     assert expected in assess(COUNTS).cautions
     assert "learned score" in advantage(COUNTS).sentence
-
-
-def test_a_learned_adversary_still_needs_to_know_that_counts_are_of_a_learned_score() -> None:
     with pytest.raises(MaceError, match="not counts"):
         advantage(Counts(EVEN, EVEN, Grid(-5, np.arange(20))), target=LearnedTarget())

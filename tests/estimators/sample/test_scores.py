@@ -80,8 +80,7 @@ def test_many_distinct_numbers_are_continuous_and_few_discrete_though_the_first_
     assert scores.reason == "many distinct values"
 
     x = np.repeat([0.1, 0.2], 2000)
-    y = np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)])
-    scores = Scores.of(x, y)
+    scores = Scores.of(x, np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)]))
 
     assert scores.query is Query.DISCRETE
     assert scores.reason.startswith("only 3 distinct values")
@@ -212,16 +211,11 @@ def test_text_that_names_something_stays_a_category(name) -> None:
 
 
 def test_arrays_in_a_list_are_what_they_hold() -> None:
-    """A number of its own array, as reductions give it, and a row of one."""
-    numbers = Scores.of([np.array(each) for each in TEN], TEN, Query.CONTINUOUS)
-    rows = Scores.of([np.array(each) for each in PAIRS], PAIRS, Query.CONTINUOUS)
+    """A number of its own array, as reductions give it, and a row of one; of objects rows are vectors, too."""
+    for values, shape in ((TEN, (10,)), (PAIRS, (10, 2))):
+        scores = Scores.of([np.array(each) for each in values], values, Query.CONTINUOUS)
 
-    assert np.array_equal(numbers.members, numbers.nonmembers)
-    assert numbers.members.shape == (10,)
-    assert np.array_equal(rows.members, rows.nonmembers)
-    assert rows.members.shape == (10, 2)
-
-
-def test_a_side_that_is_a_column_of_its_own_is_one_number_a_record_and_rows_of_objects_are_vectors() -> None:
+        assert np.array_equal(scores.members, scores.nonmembers)
+        assert scores.members.shape == shape
     assert Scores.of(MANY.reshape(-1, 1), RNG.random((90, 1))).dimension == 1  # a frame with one column
     assert Scores.of(np.array([TEN, TEN], dtype=object).T, np.array([TEN, TEN]).T).dimension == 2

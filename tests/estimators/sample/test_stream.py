@@ -111,9 +111,7 @@ def test_integers_before_or_after_floats_or_of_too_many_values_fall_on_the_grid_
 
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
-    tally = in_blocks(a, b, [40, 200, 300], 2)
-
-    assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
+    assert same(in_blocks(a, b, [40, 200, 300], 2).counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
 @each_case("first", [0, 1, 2])
@@ -145,8 +143,7 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
 
         cells = {"kind": "categories", "labels": [str(near), str(beyond)]}
         assert tally.counts().to_dict() == {"members": [8, 0], "nonmembers": [7, 1], "cells": cells}
-    alone = CountStream().plus(a, a).counts()
-    assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
+    assert CountStream().plus(a, a).counts().cells.to_dict() == {"kind": "values", "labels": [near]}
     unsigned = CountStream().plus(np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64), NOTHING)
     cells = unsigned.plus(NOTHING, np.arange(8)).counts().cells
     assert cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
@@ -211,13 +208,13 @@ def test_text_and_integers_that_no_float_is_near_are_refused_on_the_grid():
 
 
 @each_case("kind", [np.float16, np.float32, np.longdouble, ">f8"])
-def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
+def test_floats_of_any_width_count_as_the_numbers_they_are_and_another_block_leaves_a_stream_alone(kind) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)
-    counts = CountStream().plus(a, a[::2]).counts()
+    first = CountStream().plus(a, a[::2])
+    first.plus(a, a)
 
-    assert same(counts, by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
-    booleans = CountStream().plus(a[:16] > 0, a[34:] > 0).counts()
-    assert booleans.cells.to_dict()["labels"] == [0, 1]
+    assert same(first.counts(), by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
+    assert CountStream().plus(a[:16] > 0, a[34:] > 0).counts().cells.to_dict()["labels"] == [0, 1]
 
 
 @each_case("value", [np.nan, np.inf, -np.inf])
@@ -245,12 +242,3 @@ test_what_cannot_be_counted_is_refused = refusals("ask, error, words", [
     (lambda: CountStream().plus(np.zeros((3, 2)), NOTHING), InputError, "rows"),
     (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
 ])  # fmt: skip
-
-
-def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:
-    block = np.linspace(-1, 1, 20)
-    first = CountStream().plus(block, block)
-    before = first.counts().to_dict()
-    first.plus(block, block)
-
-    assert first.counts().to_dict() == before

@@ -39,9 +39,7 @@ def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_sta
 @pytest.mark.slow
 @pytest.mark.parametrize(("delta", "runs"), [(1e-5, 15), (0.1, 15)])
 def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated(delta, runs):
-    claim = GaussianDp(1.0).pair(delta)
-
-    assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05 * runs
+    assert contradicted(shifted, 1.0, GaussianDp(1.0).pair(delta), (100, 100), 0.4, runs) <= 0.05 * runs
 
 
 @pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 1e-3)])
@@ -70,9 +68,7 @@ def test_a_run_that_spends_delta_on_many_records_does_not_contradict_it(probabil
 
 
 def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
-    result = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
-
-    rows = {row.quantity: row for row in result.rows}
+    rows = {row.quantity: row for row in agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high").rows}
     delta = 1e-4 / (0.05 / 3.0 / 2.0)  # of one run
     assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, delta), abs=1e-12)
     assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(delta + 0.1 * np.exp(0.5), abs=1e-12)

@@ -43,21 +43,15 @@ def name(function: Labelled) -> str:
 # The authors' formulas
 
 
-def test_the_loss_is_minus_the_cross_entropy() -> None:
-    by_hand = [math.log(row[label]) for row, label in zip(PROBABILITIES, LABELS, strict=True)]
-    scores = models.loss(PROBABILITIES, LABELS)
-
-    np.testing.assert_allclose(scores, by_hand, rtol=1e-12)
-    assert scores.mean() == pytest.approx(-log_loss(LABELS, PROBABILITIES, labels=range(4)), rel=1e-9)
-
-
-def test_the_scaled_confidence_is_the_logit_of_the_own_class() -> None:
+def test_the_loss_is_minus_the_cross_entropy_and_the_scaled_confidence_the_logit_of_the_own_class() -> None:
     own = PROBABILITIES[np.arange(200), LABELS]
     others = [np.delete(row, y).sum() for row, y in zip(PROBABILITIES, LABELS, strict=True)]
-    scores = models.scaled_confidence(PROBABILITIES, LABELS)
+    loss, scaled = models.loss(PROBABILITIES, LABELS), models.scaled_confidence(PROBABILITIES, LABELS)
 
-    np.testing.assert_allclose(scores, logit(own), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(scores, np.log(own) - np.log(others), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(loss, [math.log(each) for each in own], rtol=1e-12)
+    assert loss.mean() == pytest.approx(-log_loss(LABELS, PROBABILITIES, labels=range(4)), rel=1e-9)
+    np.testing.assert_allclose(scaled, logit(own), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(scaled, np.log(own) - np.log(others), rtol=1e-12, atol=1e-12)
 
 
 def test_the_margin_is_the_own_logit_less_the_largest_other() -> None:
@@ -259,29 +253,24 @@ def test_equations_3_to_6() -> None:
 # Direction
 
 
-def test_records_that_a_model_learned_by_heart_score_higher() -> None:
+def test_records_and_targets_that_a_model_learned_by_heart_score_higher(rng) -> None:
     from sklearn.linear_model import LogisticRegression
 
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(120, 80)), rng.integers(0, 3, 120)
+    own = np.random.default_rng(1)
+    x, y = own.normal(size=(120, 80)), own.integers(0, 3, 120)
     member = np.arange(120) < 60
     model = LogisticRegression(C=1.0, max_iter=500).fit(x[member], y[member])
     p = model.predict_proba(x)
+    rows, targets = rng.normal(size=(120, 50)), rng.normal(size=120)
+    predictions = rows @ np.linalg.lstsq(rows[member], targets[member], rcond=None)[0]
 
     for query in LABELLED:
         assert area(query(p, y, classes=model.classes_), member) > 0.9, name(query)
     for query in UNLABELLED:
         assert area(query(p), member) > 0.7, name(query)
     assert area(models.correctness(model.predict(x), y), member) > 0.7
-
-
-def test_targets_that_a_regressor_learned_by_heart_score_higher(rng) -> None:
-    x, y = rng.normal(size=(120, 50)), rng.normal(size=120)
-    member = np.arange(120) < 60
-    predictions = x @ np.linalg.lstsq(x[member], y[member], rcond=None)[0]
-
-    assert area(models.squared_error(predictions, y), member) > 0.8
-    assert area(models.absolute_error(predictions, y), member) > 0.8
+    assert area(models.squared_error(predictions, targets), member) > 0.8
+    assert area(models.absolute_error(predictions, targets), member) > 0.8
 
 
 # No leak

@@ -113,16 +113,17 @@ def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch, rng) -> None
         nearest(spread, spread, 1, engine="scan")
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch, rng) -> None:
+def test_blocks_do_not_change_the_answer_and_fewer_rows_than_k_are_as_many_neighbours(monkeypatch, rng) -> None:
     records, rows = mixed(rng, 500), mixed(rng, 300)
     whole = nearest(records, rows, 3).distances
     monkeypatch.setattr(neighbours, "BLOCK", 17)
     monkeypatch.setattr(neighbours, "FLOATS", 64)
+    single = np.concatenate([nearest(record[None], rows, 3).distances for record in records[:40]])
 
     np.testing.assert_array_equal(nearest(records, rows, 3).distances, whole)
-    single = np.concatenate([nearest(record[None], rows, 3).distances for record in records[:40]])
-    # one record alone has the neighbours it has among others
-    np.testing.assert_array_equal(single, whole[:40])
+    np.testing.assert_array_equal(single, whole[:40])  # one record alone has the neighbours it has among others
+    assert nearest(np.zeros((4, 2)), np.ones((3, 2)), 10).distances.shape == (4, 3)
+    assert nearest(np.zeros((0, 2)), np.ones((3, 2)), 2).distances.shape == (0, 2)
 
 
 @each_case("engine", ENGINES)
@@ -138,11 +139,6 @@ def test_no_matrix_of_all_distances_is_held(engine) -> None:
         tracemalloc.stop()
 
     assert peak < 5000 * 5000 * 8 / 20
-
-
-def test_fewer_rows_than_k_give_as_many_neighbours_as_there_are() -> None:
-    assert nearest(np.zeros((4, 2)), np.ones((3, 2)), 10).distances.shape == (4, 3)
-    assert nearest(np.zeros((0, 2)), np.ones((3, 2)), 2).distances.shape == (0, 2)
 
 
 GOOD = np.zeros((3, 2))

@@ -46,8 +46,7 @@ def many_rows() -> Encoding:
     (of_one_row_again_and_again(), "l1"), (many_rows(), "l2"),
 ])  # fmt: skip
 def test_scores_are_those_of_a_search_from_scratch(tables, metric) -> None:
-    total = len(tables.synthetic)
-    sizes = [1, 2, 3, 7, 31, 33, 40, total]
+    sizes = [1, 2, 3, 7, 31, 33, 40, len(tables.synthetic)]
     for size, scores in zip(sizes, nested_scores(tables, sizes, metric=metric), strict=True):
         alone = synthetic_scores(replace(tables, synthetic=tables.synthetic.part(slice(size))), metric=metric)
         assert scores.members.keys() == alone.members.keys()

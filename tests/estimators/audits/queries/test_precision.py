@@ -141,7 +141,7 @@ def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are(rng) -
     assert not encode(few, few, {"x": np.array([0.1, 0.4])}).columns[0].precision
 
 
-def test_whole_numbers_that_float16_made_even_are_no_rounded_ones(rng) -> None:
+def test_whole_numbers_that_float16_made_even_are_no_rounded_ones_and_sides_can_be_exchanged(rng) -> None:
     train, holdout, drawn = ({name: rng.normal(3000, 100, 400) for name in "abc"} for _ in range(3))
     released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS["float16"])
     tables = encode(train, holdout, released)
@@ -149,8 +149,6 @@ def test_whole_numbers_that_float16_made_even_are_no_rounded_ones(rng) -> None:
     assert {column.precision for column in tables.columns} == {"float16"}
     assert copied(tables) == (50, 0)
 
-
-def test_the_sides_can_be_exchanged(rng) -> None:
     train, holdout, drawn = (numbers(rng, 200) for _ in range(3))
     released = written(stacked(part(train, slice(20)), part(drawn, slice(180))), WRITERS["%.3g"])
     one, other = encode(train, holdout, released), encode(holdout, train, released)

@@ -45,25 +45,18 @@ def test_halves_leave_no_record_without_shadows_of_either_kind(models, records) 
 
 
 @each_case("centre, middle", [("mean", np.mean), ("median", np.median)])
-def test_lira_online_is_the_log_ratio_of_two_normal_densities(centre, middle) -> None:
-    by_hand = []
+def test_lira_online_is_the_log_ratio_of_two_normal_densities_and_offline_how_far_the_signal_lies_above(centre, middle):
+    online, offline = [], []
     for column, signal in enumerate(TARGET):
         inside, outside = split(column)
         ratio = norm.logpdf(signal, middle(inside), np.std(inside))
-        by_hand.append(ratio - norm.logpdf(signal, middle(outside), np.std(outside)))
+        online.append(ratio - norm.logpdf(signal, middle(outside), np.std(outside)))
+        offline.append(norm.cdf((signal - np.mean(outside)) / np.std(outside)))  # 1 - P(Z > signal)
     scores = shadows.lira_online(TARGET, SIGNALS, MEMBERSHIP, variance="record", centre=centre)
+    above = shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="record")
 
-    np.testing.assert_allclose(scores, by_hand, rtol=1e-9)
-
-
-def test_lira_offline_is_how_far_the_signal_lies_above_those_without_the_record() -> None:
-    by_hand = []
-    for column, signal in enumerate(TARGET):
-        _, outside = split(column)
-        by_hand.append(norm.cdf((signal - np.mean(outside)) / np.std(outside)))  # 1 - P(Z > signal)
-    scores = shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="record")
-
-    np.testing.assert_allclose(norm.cdf(scores), by_hand, rtol=1e-9)
+    np.testing.assert_allclose(scores, online, rtol=1e-9)
+    np.testing.assert_allclose(norm.cdf(above), offline, rtol=1e-9)
 
 
 def test_a_pooled_variance_is_that_within_records() -> None:

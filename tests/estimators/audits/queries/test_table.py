@@ -243,9 +243,7 @@ def test_frames_and_columns_of_other_libraries() -> None:
         "text": ["x", None, "y"], "moment": ["2020-01-01", None, "2020-01-03 12:00"],
     }  # fmt: skip
     masked = plain | {"whole": np.ma.masked_equal(np.array([2**53 + 1, 0, 3]), 0)}
-    arrow = dict(zip(plain, pa.table(plain).columns, strict=True))
-
-    tables = encode(frame, masked, plain, arrow)
+    tables = encode(frame, masked, plain, dict(zip(plain, pa.table(plain).columns, strict=True)))
 
     assert kinds(tables) == {
         "whole": "number", "level": "category", "true": "number", "text": "category", "moment": "date",
@@ -347,21 +345,16 @@ test_what_is_wrong_is_named = refusals("ask, error, words", [
 
 
 @each_case("column", [["$1.5", "$2.5", "$3.5"], ["1,5", "2,5", "3,5"], ["low", "", "high"]])
-def test_numbers_beside_texts_of_which_none_is_one_are_refused(column) -> None:
-    members, nonmembers = {"x": [1.5, 2.5, 3.5]}, {"x": [4.5, 5.5, None]}
+def test_numbers_and_dates_beside_texts_of_which_none_is_one_are_refused(column) -> None:
+    sides, days = (one([1.5, 2.5, 3.5]), one([4.5, 5.5, None])), ["2024-01-02", "2024-01-03", "2024-01-05"]
 
     words = "numbers in members and texts in synthetic, of which none is a number"
     with pytest.raises(InputError, match=words) as caught:
-        encode(members, nonmembers, {"x": column})
+        encode(*sides, one(column))
     assert caught.value.field == "synthetic"
-    assert encode(members, nonmembers, {"x": column}, categories=["x"]).columns[0].kind == "category"
-
-
-def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
-    days = np.array(["2024-01-02", "2024-01-03", "2024-01-05"], dtype="datetime64[D]")
-
+    assert encode(*sides, one(column), categories=["x"]).columns[0].kind == "category"
     with pytest.raises(InputError, match="dates in members and texts in nonmembers, of which none is a date"):
-        encode_sides({"x": days}, {"x": ["2 Jan 2024", "3 Jan 2024", "4 Jan 2024"]})
+        encode_sides(one(np.array(days, dtype="datetime64[D]")), one(["2 Jan 2024", "3 Jan 2024", "4 Jan 2024"]))
 
 
 @each_case(

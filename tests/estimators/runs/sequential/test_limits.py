@@ -153,6 +153,6 @@ def test_no_rule_lies_beyond_the_corners(seed) -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_at_the_lower_end_exactly_one_over_alpha_has_been_won(prior) -> None:
     seen = blocks(EARLIER, (265, 500, 340, 500))
-    end = lower_accuracy(seen, prior, ALPHA, PLANNED)
+    won = won_for(seen, prior, lower_accuracy(seen, prior, ALPHA, PLANNED), ALPHA, PLANNED)
 
-    assert 0.0 <= won_for(seen, prior, end, ALPHA, PLANNED) + np.log(ALPHA) < 0.3
+    assert 0.0 <= won + np.log(ALPHA) < 0.3

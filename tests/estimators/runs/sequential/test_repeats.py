@@ -135,9 +135,7 @@ def test_less_than_half_is_no_repeat() -> None:
 def test_where_chance_explains_it_the_batch_is_taken_with_a_caution(again) -> None:
     run = sequential_run(0.1).after(again)
 
-    later = run.after(again)
-
-    (caution,) = later.cautions
+    (caution,) = run.after(again).cautions
     assert caution.code == "repeated_batch"
     assert "all 40 of its records" in caution.message
     assert "with a probability of up to 0.033" in caution.message  # (20! 12^12 8^8 / 12! 8! 20^20)^2

@@ -64,9 +64,7 @@ def test_gdp_ceiling_is_the_best_point_of_the_gaussian_curve(mu):
 @each_case("prior", [0.1, 0.5, 0.7])
 def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
     odds = np.exp(np.linspace(-1.5, 1.5, 3001)) * prior / (1 - prior)
-    largest = np.abs((odds - 1) / (odds + 1)).max()
-
-    assert dp.individual_risk_ceiling(1.5, prior) == pytest.approx(largest, abs=1e-12)
+    assert dp.individual_risk_ceiling(1.5, prior) == pytest.approx(np.abs((odds - 1) / (odds + 1)).max(), abs=1e-12)
 
 
 @each_case("delta", [0.0, 0.01])

@@ -69,9 +69,7 @@ def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
 @each_case("pair", PAIRS[:-1])
 def test_twice_is_the_curve_of_the_curve(pair):
     once = ApproximateDp(*pair).envelope()
-    twice = once.twice()
-
-    np.testing.assert_allclose(twice.tpr(RATES), once.tpr(once.tpr(RATES)), atol=1e-13)
+    np.testing.assert_allclose(once.twice().tpr(RATES), once.tpr(once.tpr(RATES)), atol=1e-13)
 
 
 @each_case("prior", [0.2, 0.5])

@@ -59,9 +59,7 @@ def test_a_curve_is_read_where_asked_and_two_steps_are_as_the_group_argument_has
     assert dp.grant_of(curve).pair is None
     assert table(curve)["advantage", "envelope"].value <= min(0.3, dp.advantage_ceiling(1.0, 0.05)) + 1e-15
 
-    grant = dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove")
-
-    assert grant.pair == (2.0, pytest.approx((1 + np.e) * 0.01))
+    assert dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove").pair == (2.0, pytest.approx((1 + np.e) * 0.01))
     assert dp.grant_of(dp.ApproximateDp(5.0, 0.1), "add_remove").pair is None  # (1 + e^5) 0.1 > 1
     assert dp.grant_of(dp.GaussianDp(1.0), "add_remove", delta=1e-5).pair == dp.GaussianDp(2.0).pair(1e-5)
 
@@ -69,13 +67,15 @@ def test_a_curve_is_read_where_asked_and_two_steps_are_as_the_group_argument_has
 @each_case("epsilon", [0.0, 700.0])
 @each_case("adjacency", ["replace", "add_remove"])
 @each_case("prior", [1e-6, 0.5])
-def test_the_ends_of_epsilon_are_exact(epsilon, adjacency, prior):
+def test_the_ends_of_epsilon_are_exact_and_at_those_of_its_weights_no_delta_is_above_one(epsilon, adjacency, prior):
     found = dp.bounds(dp.ApproximateDp(epsilon), prior, 1.0, [0.01], adjacency)
-
     value = {b.quantity: b.value for b in found if b.name == "envelope"}
+    at_an_end = table(dp.ApproximateDp(700.0), prior=1e-12, member_weight=1e6)
+
     assert value["advantage"] == (1.0 if epsilon else abs(2 * prior - 1))
     assert value["mis_delta"] == pytest.approx(1.0 if epsilon else 0.0, abs=1e-9)
     assert value["tpr_at_fpr_0.01"] == (1.0 if epsilon else 0.01)
+    assert at_an_end["mis_delta_iid", "iid"].value == at_an_end["mis_delta", "envelope"].value == 1.0
 
 
 @each_case("delta", [0.0, 0.01])
@@ -116,14 +116,6 @@ test_numbers_out_of_range_are_refused_by_name = refusals(
 )
 
 
-def test_no_delta_is_above_one_at_the_ends_of_its_weights():
-    found = table(dp.ApproximateDp(700.0), prior=1e-12, member_weight=1e6)
-
-    assert found["mis_delta_iid", "iid"].value == found["mis_delta", "envelope"].value == 1.0
-
-
 @each_case("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
 def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
-    kept = dp.keeping(advantage).epsilon
-
-    assert dp.advantage_ceiling(kept) == pytest.approx(advantage, abs=3e-16)
+    assert dp.advantage_ceiling(dp.keeping(advantage).epsilon) == pytest.approx(advantage, abs=3e-16)

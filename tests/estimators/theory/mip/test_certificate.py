@@ -188,18 +188,12 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
 
 
 @each_case("alpha", [0.05, 5e-4])
-def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
-    x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
-    found = upper_mean(x, alpha)
-
+def test_where_numbers_agree_it_is_shorter_than_the_three_others_proven_and_else_near_the_chernoff_bound(alpha) -> None:
+    x, coins = (WORLDS[name][0](np.random.default_rng(0), 200) for name in ("narrow", "coin"))
     others = min(each(x, alpha) for each in (hoeffding, maurer_pontil, chernoff))
-    assert found - x.mean() < 0.5 * (others - x.mean())
 
-
-def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
-    x = WORLDS["coin"][0](np.random.default_rng(0), 200)
-
-    assert upper_mean(x, 1e-3) - x.mean() < 1.25 * (chernoff(x, 1e-3) - x.mean())
+    assert upper_mean(x, alpha) - x.mean() < 0.5 * (others - x.mean())
+    assert upper_mean(coins, 1e-3) - coins.mean() < 1.25 * (chernoff(coins, 1e-3) - coins.mean())
 
 
 @pytest.mark.slow
@@ -225,9 +219,7 @@ def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_leve
         assert upper_mean(np.minimum(1.0, x + 0.1 * rng.random(40)), 0.05) >= upper_mean(x, 0.05)
 
     x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
-    found = upper_mean(x, 0.05, group, 2)
-
-    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
+    assert upper_mean(x, 0.05, group, 2) == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
 @pytest.mark.slow
@@ -260,9 +252,7 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
 
     draws = (length[group] * generator.exponential(size=len(group)) for _ in range(runs))
     scales = [mip.Sizes(noise, each, group, 40, 0.5).scale(0.1, confidence) for each in draws]
-    misses = sum(true_eta(scale) > 0.1 for scale in scales)
-
-    assert misses <= runs * (1.0 - confidence)
+    assert sum(true_eta(scale) > 0.1 for scale in scales) <= runs * (1.0 - confidence)
 
 
 def test_the_rows_needed_are_the_fewest_that_show_anything() -> None:

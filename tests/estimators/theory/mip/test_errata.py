@@ -88,8 +88,7 @@ def test_algorithm_1_finds_its_scale_in_the_released_half_and_so_gives_it_away()
     assert right == 200  # eta = 1/2, where 0.1 was asked for
 
     ours = mip.privatize(np.mean, data, 0.1, seed=0)
-    attacked = mip.attack(np.mean, data, ours.noise, ours.scale, seed=1, releases=2000)
-    assert attacked.eta <= 0.1
+    assert mip.attack(np.mean, data, ours.noise, ours.scale, seed=1, releases=2000).eta <= 0.1
 
 
 def test_algorithm_1s_moments_of_odd_order_and_of_halves_of_a_half_are_others_than_asked_for():
@@ -110,9 +109,7 @@ def test_algorithm_1s_moments_of_odd_order_and_of_halves_of_a_half_are_others_th
 def test_a_scale_that_depends_on_membership_is_an_output_too() -> None:
     """The same mean with noise of scale 1 or 2 by membership."""
     rows = np.array([[True, False], [False, True]])
-    noise = mip.KNorm(mip.Norm.euclid(1))
-
-    fixed = mip.attained_eta([0.0, 0.0], rows, noise, 1.0).max()
+    fixed = mip.attained_eta([0.0, 0.0], rows, mip.KNorm(mip.Norm.euclid(1)), 1.0).max()
 
     grid = np.linspace(-60, 60, 200_001)
     apart = np.abs(stats.laplace.pdf(grid) - stats.laplace.pdf(grid, scale=2.0))

@@ -40,8 +40,7 @@ def test_eta_is_what_the_best_of_all_adversaries_gains_and_the_rule_is_right_as_
         says_in = found.says_in[record]
         right = sum(law[says_in == (record in members)].sum() for members, law in zip(sets, laws, strict=True))
         assert right / len(sets) == pytest.approx(best, abs=1e-12)
-    assert found.eta == found.per_record[found.worst]
-    assert found.baseline == max(k / n, 1 - k / n)
+    assert (found.eta, found.baseline) == (found.per_record[found.worst], max(k / n, 1 - k / n))
 
 
 def test_an_output_that_tells_nothing_says_out_and_leaks_nothing_and_one_that_tells_all_does():

@@ -156,8 +156,7 @@ def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
     noise(2.0, 1),
 ])  # fmt: skip
 def test_total_variation_rises_from_zero_is_concave_and_has_its_inverse(law) -> None:
-    v = np.linspace(0, 6, 200)
-    found = law.total_variation(v)
+    found = law.total_variation(np.linspace(0, 6, 200))
 
     assert found[0] == 0.0
     assert (np.diff(found) > 0.0).all()

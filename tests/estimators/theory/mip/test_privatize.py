@@ -91,9 +91,7 @@ def test_the_certified_say_so_the_estimated_do_not_and_nothing_of_the_half_is_ke
         assert released.certified is certified
         assert released.confidence == (0.9 if certified else None)
         assert released.guarantee.finite_sample is certified
-        assert released.baseline == 0.5
-        assert released.accuracy == 0.7
-        assert released.method == method.name
+        assert (released.baseline, released.accuracy, released.method) == (0.5, 0.7, method.name)
 
     released = mip.privatize(np.mean, POINTS[:, 0], 0.2, seed=2)
 
@@ -126,9 +124,7 @@ def test_a_fit_that_draws_numbers_itself_and_minds_the_order_is_as_welcome(rng) 
             value += 0.2 * (row - value)
         return value + 0.01 * float(rng.normal())
 
-    released = mip.privatize(walk, POINTS[:, 0], 0.2, seed=2, method=mip.Swaps(rounds=64))
-
-    assert released.certified
+    assert mip.privatize(walk, POINTS[:, 0], 0.2, seed=2, method=mip.Swaps(rounds=64)).certified
 
 
 def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:

@@ -71,8 +71,7 @@ def test_parameters_without_noise_or_beyond_its_digits_stay_what_they_are() -> N
     assert found.tolist() == [[0.1, 1e300]]
     still = noisy(np.array([[0.1]]), mip.Gaussian([1.0]), 0.0, np.random.default_rng(0))
     assert still.tolist() == [[0.1]]
-    tiny = grid_of(mip.Gaussian([1.0]), 1e-320)
-    assert tiny[0] > 0.0
+    assert grid_of(mip.Gaussian([1.0]), 1e-320)[0] > 0.0
 
 
 def test_the_wrapper_releases_on_the_grid_that_it_names() -> None:

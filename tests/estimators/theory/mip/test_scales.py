@@ -19,8 +19,7 @@ HALVES = matrix(8, 4, "")
 def worlds() -> list[NDArray[np.float64]]:
     """Eight records each: Gaussian, and skewed with an outlier."""
     plain = [np.random.default_rng(seed).normal(size=8) for seed in range(6)]
-    skewed = [np.random.default_rng(seed).exponential(size=8) ** 2 for seed in range(6, 12)]
-    return plain + skewed
+    return plain + [np.random.default_rng(seed).exponential(size=8) ** 2 for seed in range(6, 12)]
 
 
 def swap_scale(records: NDArray[np.float64], noise: mip.Noise, eta: float) -> float:
@@ -72,9 +71,7 @@ def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
             outputs = np.array([query(records[row]) for row in HALVES])
             scale = mip.moment_scale(eta, noise, float(outputs.std()))
 
-            attained = mip.attained_eta(outputs, HALVES, noise, scale).max()
-
-            assert attained <= eta + 1e-12
+            assert mip.attained_eta(outputs, HALVES, noise, scale).max() <= eta + 1e-12
             assert mip.moment_eta(scale, noise, float(outputs.std())) == pytest.approx(eta)
 
 
@@ -83,9 +80,7 @@ def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
 def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, eta) -> None:
     rows = np.array([[True, False], [False, True]])
     scale = mip.moment_scale(eta, noise, 1.0)
-    attained = mip.attained_eta([1.0, -1.0], rows, noise, scale)
-
-    np.testing.assert_allclose(attained, eta, rtol=2e-5)
+    np.testing.assert_allclose(mip.attained_eta([1.0, -1.0], rows, noise, scale), eta, rtol=2e-5)
 
 
 def test_sigma_over_two_eta_is_tight_to_first_order_only_and_the_printed_corollary_on_the_line():
@@ -126,9 +121,7 @@ def test_ours_needs_less_than_the_line_and_the_paper_at_any_eta() -> None:
 def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() -> None:
     """The ball has no corners: at order 2 the factor is Gamma(d/2)/(sqrt(pi) Gamma((d+1)/2)), 0.08 at d = 100."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(100)))
-    ratio = mip.moment_scale(0.001, noise, 1.0) / mip.linear_scale(0.001, 1.0)
-
-    assert ratio == pytest.approx(0.0798, abs=5e-4)
+    assert mip.moment_scale(0.001, noise, 1.0) / mip.linear_scale(0.001, 1.0) == pytest.approx(0.0798, abs=5e-4)
 
 
 @pytest.mark.slow
@@ -138,8 +131,7 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension,
     """theta = +-sigma_i in all coordinates: 2 apart in the moment norm, where only the distance counts."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(dimension)))
     scale = mip.moment_scale(eta, noise, 1.0)
-    draws = noise.norm.of(np.ones((1, dimension)))
-    assert draws[0] == pytest.approx(1.0)
+    assert noise.norm.of(np.ones((1, dimension)))[0] == pytest.approx(1.0)
 
     # P(the nearer centre is the right one), by simulation of the coordinate along the shift
     x = noise.sample(scale, 40_000 // dimension * 10 + 2_000, np.random.default_rng(dimension))

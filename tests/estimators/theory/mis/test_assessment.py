@@ -29,19 +29,13 @@ def test_bounds_of_a_known_distribution_take_it_for_granted_and_the_smallest_is_
     assert {each.name: each.assumes for each in found}["corollary_15"].endswith("n > 1/p_k for every k")
 
 
-def test_a_merge_has_the_limit_of_the_categories_as_they_are_and_lemma_23_stands_beside_it():
-    tally = Tally.of_counts(COUNTS, 8)
+def test_a_merge_has_the_limit_of_the_categories_as_they_are_and_records_are_certified_apart() -> None:
+    tally, other = Tally.of_counts(COUNTS, 8), Tally.of_counts(COUNTS, 6)
     fine = worst_delta_from(tally, 1000).upper
-    rows = coarsen(tally, [2, 4], 1000, delta=0.02)
+    rows, found = coarsen(tally, [2, 4], 1000, delta=0.02), records_of(other, 0.03)
 
     assert all(row.delta_upper == fine for row in rows)
-    assert all(row.cells_upper == simple_delta(most_diverse(row.cells), 1000) for row in rows)
+    assert all(row.cells_upper == simple_delta(most_diverse(row.cells), 1000) for row in rows)  # Lemma 23
     assert rows[0].cells_upper < fine
-
-
-def test_records_of_a_sample_are_certified_apart_from_the_estimate():
-    tally = Tally.of_counts(COUNTS, 6)
-    found = records_of(tally, 0.03)
-
-    assert found.exact == least_records(tally.shares, tally.times.astype(np.float64), 0.03, 1.0)
+    assert found.exact == least_records(other.shares, other.times.astype(np.float64), 0.03, 1.0)
     assert found.exact < found.certified < found.simple

@@ -177,9 +177,7 @@ def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(uni
 def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its_own() -> None:
     counts, shares = Tally.of_counts([3, 0, 2, 2]), np.array([3, 2, 2]) / 7
     numbers = Tally.of_values(np.array([5, 5, 5, 7, 7, 9, 9]))
-    words = Tally.of_values(["b", "a", "b", "c", "a", "b", "c"])
-
-    for tally in (counts, numbers, words):
+    for tally in (counts, numbers, Tally.of_values(["b", "a", "b", "c", "a", "b", "c"])):
         assert (tally.counts.tolist(), tally.times.tolist()) == ([2, 3], [2, 1])
         assert (tally.records, tally.categories, tally.unseen) == (7, 3, None)
         assert diversity(tally).value == pytest.approx(c_k(shares))

@@ -144,9 +144,7 @@ def _ratios(shape: Shape, a: float, move: Move) -> np.ndarray:
 def test_top_and_least_are_outward_of_every_value_above_one_half(name) -> None:
     term = TERMS[name]
     p = np.random.default_rng(1).uniform(0.5, 1.0, 200_000)
-    top = Shape.above(term, law_of(50), 0.5).top
-
-    assert term.of(p).max() <= top <= 1.0002 * term.of(p).max()
+    assert term.of(p).max() <= Shape.above(term, law_of(50), 0.5).top <= 1.0002 * term.of(p).max()
     for high in (0.5, 0.6, 0.99, 1.0):
         assert least_beyond(term, high) <= term.of(p[p <= high]).min(initial=1.0)
 
@@ -160,9 +158,7 @@ def _needed(k: int) -> float:
 def test_certified_records_are_too_few_no_more_often_than_they_say() -> None:
     for q in (1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5):
         least = records_needed([q, 1.0 - q], 0.05)
-        wrong = sum(float(binom.pmf(k, 30, q)) for k in range(31) if _needed(min(k, 30 - k)) < least)
-
-        assert wrong <= 0.25
+        assert sum(float(binom.pmf(k, 30, q)) for k in range(31) if _needed(min(k, 30 - k)) < least) <= 0.25
 
 
 @pytest.mark.slow
@@ -182,6 +178,4 @@ def test_where_the_limit_rises_with_n_the_certified_records_lie_beyond_its_last_
 def test_the_lower_end_of_a_category_seen_once_among_very_many_is_not_cut_off(gamma) -> None:
     tally, q = Tally.of_counts([999, 1], 10**6), 1e-10
     exact = total_delta(np.array([q, 1.0 - q]), np.ones(2), 10, gamma)
-    least = worst_delta_from(tally, 10, gamma).lower
-
-    assert 0.0 < least <= exact
+    assert 0.0 < worst_delta_from(tally, 10, gamma).lower <= exact

@@ -77,13 +77,12 @@ def test_corollary_15s_constants_are_not_the_best():
     assert bracket(np.full(5, 0.2), 100)[0] == pytest.approx(LEAST_SHARE * 2.0 / 10.0)
 
 
-def test_remark_4_the_best_attack_on_one_training_set_is_not_perfect_on_discrete_data():
+def test_remark_4_the_best_attack_on_one_training_set_is_not_perfect_on_discrete_data() -> None:
     """Given the data {0, 1, 1}, a nonmember drawn anew may equal a member: nobody can tell them apart."""
     p, data, nu = np.array([0.5, 0.3, 0.2]), (0, 1, 1), 0.5
     best = sum(max(nu * p[k], (1.0 - nu) * data.count(k) / 3.0) for k in range(3))
 
-    # the paper: 1, for any procedure and any data
-    assert best == pytest.approx(0.5 * (0.5 + 2.0 / 3.0 + 0.2))
+    assert best == pytest.approx(0.5 * (0.5 + 2.0 / 3.0 + 0.2))  # the paper: 1, for any procedure and any data
     assert best < 0.7
 
 

@@ -47,9 +47,7 @@ def test_no_algorithm_is_worse_not_even_one_that_looks_at_the_order_or_tosses_co
             law = table.setdefault(data, rng.dirichlet(np.full(outcomes, 0.1)))
             return dict(enumerate(law))
 
-        found = worlds.security(p, n, algorithm, nu, weight)
-
-        assert found >= 1.0 - worst_delta(p, n, gamma_of(nu, weight)) - 1e-12
+        assert worlds.security(p, n, algorithm, nu, weight) >= 1.0 - worst_delta(p, n, gamma_of(nu, weight)) - 1e-12
 
 
 @pytest.mark.slow
@@ -94,20 +92,18 @@ def test_terms_away_from_gamma_1_are_exact_at_many_records(gamma):
 
 
 @each_case("p", WORLDS)
-def test_gamma_1_is_the_worst_share_of_nonmembers(p):
-    for n in (1, 5, 37, 1000):
-        around = [worst_delta(p, n, gamma) for gamma in (0.01, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0)]
+@each_case("n", [1, 5, 37, 1000])
+def test_gamma_1_is_the_worst_share_of_nonmembers(p, n):
+    around = [worst_delta(p, n, gamma) for gamma in (0.01, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0)]
 
-        assert max(around) == around[3]
+    assert max(around) == around[3]
 
 
 @pytest.mark.slow
 @each_case("gamma", [0.7, 1.0, 1.6])
 def test_more_records_never_give_more_away(gamma):
     p = np.random.default_rng(7).dirichlet(np.ones(12))
-    curve = [worst_delta(p, n, gamma) for n in range(1, 400)]
-
-    assert np.all(np.diff(curve) <= 1e-15)
+    assert np.all(np.diff([worst_delta(p, n, gamma) for n in range(1, 400)]) <= 1e-15)
 
 
 def test_the_simple_bound_and_the_bracket_of_corollary_15_hold_it(rng):
@@ -157,7 +153,7 @@ test_bad_input_is_refused = refusals(
 )
 
 
-def test_the_ends_and_limits_of_delta_and_of_the_records_needed():
+def test_the_ends_and_limits_of_delta_of_the_records_needed_and_of_gamma():
     p, even = np.array([0.5, 0.25, 0.25]), np.full(50, 0.02)
 
     assert [worst_delta([1.0, 0.0], 10, gamma) for gamma in (1.0, 0.5, 2.0)] == [0.0] * 3
@@ -165,6 +161,9 @@ def test_the_ends_and_limits_of_delta_and_of_the_records_needed():
     assert records_needed([0.5, 0.5], 1e-9) == simple_records(1.0, 1e-9) == float("inf")
     needed = records_needed(even, 0.01) / simple_records(c_k(even), 0.01)
     assert needed == pytest.approx(2.0 / np.pi, rel=0.01)
+    # nu is the share of nonmembers, and lambda weighs true positives
+    assert [gamma_of(0.8), gamma_of(0.8, 4.0)] == pytest.approx([4.0, 1.0])
+    assert [guess_accuracy(0.8, 4.0), guess_accuracy(0.2, 4.0)] == pytest.approx([0.8, 3.2])
 
 
 GAMMAS = (0.1, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0)
@@ -208,16 +207,9 @@ def test_theorem_6_holds_for_the_best_of_all_attacks(nu, weight):
     assert worlds.security(p, 3, either, nu, weight) == pytest.approx(1.0 - delta)
 
 
-def test_nu_is_the_share_of_nonmembers_and_lambda_weighs_true_positives():
-    assert gamma_of(0.8) == pytest.approx(4.0)
-    assert gamma_of(0.8, 4.0) == pytest.approx(1.0)
-    assert guess_accuracy(0.8, 4.0) == pytest.approx(0.8)
-    assert guess_accuracy(0.2, 4.0) == pytest.approx(3.2)
-
-
 @each_case("gamma", GAMMAS)
-def test_one_attack_leaves_at_least_the_security_there_is(gamma):
-    for p, q in pairs(4):
-        say = np.array([True, False, True, True, False])
+@each_case("p, q", lambda: pairs(4))
+def test_one_attack_leaves_at_least_the_security_there_is(p, q, gamma):
+    say = np.array([True, False, True, True, False])
 
-        assert security_at(q[say].sum(), p[say].sum(), gamma) >= 1.0 - divergence(p, q, gamma) - 1e-12
+    assert security_at(q[say].sum(), p[say].sum(), gamma) >= 1.0 - divergence(p, q, gamma) - 1e-12

@@ -20,9 +20,7 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
     mechanism = Summed(losses, 1.0)
-    found = mechanism.exact(epsilon)
-
-    assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
+    assert mechanism.exact(epsilon).epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
     assert mechanism.on_records(epsilon) == pytest.approx(dp_epsilon(laws, n), rel=1e-10)
 
 
@@ -38,8 +36,7 @@ def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> N
 
 def test_probabilities_too_small_for_floats_keep_their_ratio() -> None:
     mechanism = Summed(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.9], [0.0, 0.8]]), 1.0)
-    far = 4000.0
-    found = mechanism.exact(far)
+    found = mechanism.exact(4000.0)
 
     assert np.exp(found.inside[:, 1]).max() == 0.0
     # outcome 1 costs 1.7 at least with record 3, 1.9 without: e^(-2000 L), each from one training set of three

@@ -111,8 +111,7 @@ def test_bins_are_never_below_and_hardly_above(outliers) -> None:
 
 
 def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch) -> None:
-    points = points_of(2, 300, 10)
-    patient = Gaussian(of_sum(points), 3.0)
+    patient = Gaussian(of_sum(points_of(2, 300, 10)), 3.0)
     exact, exact_delta = patient.epsilon(1e-2), patient.delta(0.5)
     monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
 
@@ -158,8 +157,7 @@ def test_equal_points_give_nothing_away_twins_nothing_more_and_one_record_at_mos
 
     assert found.delta(0.0) == pytest.approx(2 / 3 * shifts.gaussian_total_variation(1.0), rel=1e-12)
 
-    points = points_of(4, 20, 2)
-    mechanism = Gaussian(of_sum(points), 1.0)
+    mechanism = Gaussian(of_sum(points_of(4, 20, 2)), 1.0)
     rows = map(mechanism.distances.row, range(20))
     worst = max(shifts.gaussian_delta(row, mechanism.epsilon(0.01)).mean() for row in rows)
 

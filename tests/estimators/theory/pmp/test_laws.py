@@ -8,7 +8,7 @@ import pytest
 
 from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange
 from estimators.theory.pmp.laws import finite, half_of
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.theory.pmp.worlds import (
     dp_epsilon,
     events,
@@ -90,8 +90,7 @@ def test_a_record_given_away_has_no_epsilon_until_delta_covers_it() -> None:
         release[row, 4] = 1.0 - n * share
     found = finite(release, n)
 
-    assert found.epsilon == float("inf")
-    assert found.worst.says == "member"
+    assert (found.epsilon, found.worst.says) == (float("inf"), "member")
     assert found.epsilon_at(share / 2) == float("inf")
     assert found.epsilon_at(share) == pytest.approx(0.0, abs=1e-12)
     # the paper says eta-MIP when a record is published with probability n eta; eta/2 is the truth
@@ -108,26 +107,18 @@ def test_outcomes_that_never_happen_say_nothing_and_where_delta_is_enough_no_eve
 
 def test_corollary_4_is_wrong_by_a_factor_of_2_in_delta() -> None:
     # n = 1: the laws in and out are those of the two neighbours, so (epsilon, delta)-PMP is (epsilon, delta)-DP
-    apart = np.array([[0.6, 0.4], [0.4, 0.6]])
-    found = finite(apart, 1)
-    delta_of_dp = 0.2
+    delta = finite(np.array([[0.6, 0.4], [0.4, 0.6]]), 1).deltas(0.0).max()
 
-    assert found.deltas(0.0).max() == pytest.approx(delta_of_dp)
     # as printed, (0, 2 delta)-PMP would make it (0, delta)-DP: it is (0, 0.2)-PMP and not (0, 0.1)-DP
-    assert found.deltas(0.0).max() <= 2 * 0.1 + 1e-12
-    assert delta_of_dp > 0.1
+    assert delta == pytest.approx(0.2)
+    assert 0.1 < delta <= 2 * 0.1 + 1e-12
 
 
-@each_case(
-    "ask, error, words",
-    (lambda: finite(np.ones((19, 1)), 3), DimensionMismatch, "20"),
-    (lambda: finite(np.array([[0.5, 0.5], [0.5, 0.6]]), 1), NotDistribution, "row 1"),
-    (lambda: finite(np.array([[0.5, 0.5], [1.5, -0.5]]), 1), NotDistribution, "row 1"),
-    (lambda: finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1), NotDistribution, "row 1"),
-    (lambda: finite(modular_sum(3), 3).epsilon_at(1.1), OutOfRange, "delta"),
+test_what_is_no_law_is_refused = refusals(
+    "ask, error, words, index",
+    (lambda: finite(np.ones((19, 1)), 3), DimensionMismatch, "20", None),
+    (lambda: finite(np.array([[0.5, 0.5], [0.5, 0.6]]), 1), NotDistribution, "row 1", 1),
+    (lambda: finite(np.array([[0.5, 0.5], [1.5, -0.5]]), 1), NotDistribution, "row 1", 1),
+    (lambda: finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1), NotDistribution, "row 1", 1),
+    (lambda: finite(modular_sum(3), 3).epsilon_at(1.1), OutOfRange, "delta", None),
 )
-def test_what_is_no_law_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words) as refused:
-        ask()
-
-    assert refused.value.index == (1 if error is NotDistribution else None)
