@@ -367,7 +367,5 @@ def test_a_long_table_is_not_listed_whole_and_the_nearest_come_first(
     names = [f"x{place}" for place in range(50)] + ["loss"]
     (tmp_path / "wide.csv").write_text(",".join(["member", *names]) + "\n" + ",".join(["1"] * 52) + "\n")
 
-    status = main(["estimate", str(tmp_path / "wide.csv"), "--score", "los"])
-
-    assert status == MISUSE
+    assert main(["estimate", str(tmp_path / "wide.csv"), "--score", "los"]) == MISUSE
     assert "there are 'loss', 'member', 'x0', " in capsys.readouterr().err.replace(" and 40 more", "")

@@ -93,9 +93,7 @@ def test_a_line_a_file_is_printed_and_the_decision_over_all(three: Path) -> None
 def test_what_a_pipeline_reads_is_about_every_file(three: Path) -> None:
     files = "--junit g.xml --sarif g.sarif --summary g.md --metrics g.txt -o g.html"
 
-    done = typed(f"{THREE} {files}")
-
-    assert done.status == 1
+    assert typed(f"{THREE} {files}").status == 1
     cases = {case.get("name"): [child.tag for child in case] for case in ET.parse("g.xml").iter("testcase")}
     assert cases == {"pass.csv": [], "fail.parquet": ["failure"], "open.jsonl": ["error"]}
     (run,) = json.loads(Path("g.sarif").read_text())["runs"]

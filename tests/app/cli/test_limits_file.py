@@ -110,8 +110,7 @@ def test_mace_toml_comes_first_and_a_file_that_is_named_before_all(folder: Path)
 
 def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     Path("mace.toml").write_text("max-advantage = 0.3\n")
-    first = typed("gate scores.csv --state run.json")
-    assert first.err.startswith("note: from mace.toml")
+    assert typed("gate scores.csv --state run.json").err.startswith("note: from mace.toml")
     Path("mace.toml").write_text("max-advantage = 0.9\n")
 
     sides = ([start + 0.01 * n for n in range(20)] for start in (0.31, 0.11))

@@ -64,8 +64,7 @@ def test_the_values_of_a_question_are_those_that_it_takes() -> None:
 
 
 def test_an_option_given_twice_is_refused_by_every_command() -> None:
-    lines = [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]
-    for line in lines:
+    for line in [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]:
         assert ": given twice\nSee mace " in refused(line), line
 
 

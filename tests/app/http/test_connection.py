@@ -166,9 +166,7 @@ def test_a_body_is_asked_for_when_it_is_wanted(service: Running) -> None:
 
 
 def test_a_request_is_answered_before_the_connection_is_closed_for_what_follows_it(service: Running) -> None:
-    received = service.send(GET + b"\r\nSUBMITTED\r\n\r\n")
-
-    status, headers, body = only_answer(received)
+    status, headers, body = only_answer(service.send(GET + b"\r\nSUBMITTED\r\n\r\n"))
     assert (status, body) == (200, b'{"status":"ok"}')
     assert headers[b"connection"] == b"close"
 

@@ -246,9 +246,7 @@ def test_events_tell_how_far_it_is_until_it_has_ended(usual: Waiting) -> None:
     places = [post(usual).headers["location"] for _ in range(2)]
     until(lambda: usual.ask(places[0]).json()["seconds"] > 0.5)
     usual.go()
-    events = [usual.ask(f"{place}/events") for place in places]
-
-    for each in events:
+    for each in [usual.ask(f"{place}/events") for place in places]:
         assert each.headers["content-type"].startswith("text/event-stream")
         parts = each.body.decode().strip().split("\n\n")
         names = [part.splitlines()[0] for part in parts]
@@ -477,9 +475,7 @@ def test_python_asks_again_where_its_job_is_not_known_any_more(brief: Waiting, l
     reached(brief, 'mace_jobs{state="done"}', 0.0)
     later.setattr(client, "sleep", wait_until_forgotten)
 
-    result = mace(brief).estimate(MEMBERS, NONMEMBERS)
-
-    assert result.answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
+    assert mace(brief).estimate(MEMBERS, NONMEMBERS).answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
 
 
 def test_python_tells_the_service_when_nobody_waits_any_more(usual: Waiting, later: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,7 @@ KEY = "correct-horse-battery-staple"
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A locked service whose guide has a page, a script and a file to take along; a file beside it is no part of it."""
-    folder = tmp_path_factory.mktemp("site")
-    guide = folder / "guide"
+    guide = tmp_path_factory.mktemp("site") / "guide"
     files = {"index.html": PAGE, "reference/a.html": "<p>a</p>", "_static/a.js": "1", "_downloads/b.py": "2"}
     for name, text in {**files, "../secret.html": "secret"}.items():
         (guide / name).parent.mkdir(parents=True, exist_ok=True)
