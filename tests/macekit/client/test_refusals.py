@@ -130,16 +130,12 @@ def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, 
 )
 def test_text_that_is_none_is_refused(ask, given, options, mace) -> None:
     for client in (macekit, mace):
-        problem = refused(client, *given, ask=ask, **options)
-
-        assert problem.kind in ("malformed-body", "wrong-type")
+        assert refused(client, *given, ask=ask, **options).kind in ("malformed-body", "wrong-type")
 
 
 @each_case("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_row_without_a_score_is_named_by_its_number(frame: Any) -> None:
-    columns = {"score": [0.1, None, 0.3], "member": [True, False, True]}
-
-    problem = refused(macekit, frame(columns))
+    problem = refused(macekit, frame({"score": [0.1, None, 0.3], "member": [True, False, True]}))
 
     assert (problem.kind, problem.field, problem.index) == ("not-finite", "score", 1)
 

@@ -100,8 +100,7 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
 
 
 def test_two_pipelines_merge_in_the_library() -> None:
-    edges = np.linspace(-2.0, 3.0, 12).tolist()
-    on_edges = {"cells": "edges", "edges": edges}
+    on_edges = {"cells": "edges", "edges": np.linspace(-2.0, 3.0, 12).tolist()}
     of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
     gates = (macekit.gate(counts=each, max_advantage=0.2, anytime=True) for each in of_seed[:2])
     one, other = (SequentialRun.from_dict(each.state) for each in gates)

@@ -77,8 +77,7 @@ def test_a_head_is_enough_wherever_it_is_cut(media_type: str, body: bytes, expec
 
 def test_of_parquet_the_footer_is_enough() -> None:
     body = as_parquet(TABLE)
-    length = int.from_bytes(body[-8:-4], "little")
-    cut = b"PAR1" + body[-8 - length :]
+    cut = b"PAR1" + body[-8 - int.from_bytes(body[-8:-4], "little") :]
 
     answer = found(cut, PARQUET)
 
@@ -237,17 +236,13 @@ WRITERS = {CSV: as_csv, ARROW: as_arrow, PARQUET: as_parquet}
 
 @pytest.mark.parametrize("media_type", list(WRITERS))
 def test_a_column_of_all_different_whole_numbers_is_not_taken_for_scores(media_type: str) -> None:
-    table = NUMBERED.select(["row", "gap", "member"])
-
-    answer = found(WRITERS[media_type](table), media_type)
+    answer = found(WRITERS[media_type](NUMBERED.select(["row", "gap", "member"])), media_type)
 
     assert (answer["score"], answer["no_score"]) == (["gap"], None)
 
 
 def test_a_column_that_is_called_a_score_is_one_whatever_it_holds() -> None:
-    answer = found(b"score,member\n1,1\n2,0\n3,1\n")
-
-    assert answer["score"] == ["score"]
+    assert found(b"score,member\n1,1\n2,0\n3,1\n")["score"] == ["score"]
 
 
 def test_why_no_column_is_taken_for_scores_is_said() -> None:

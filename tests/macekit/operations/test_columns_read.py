@@ -140,12 +140,10 @@ def test_what_was_understood_of_an_array_is_said_and_a_question_of_nothing_read_
 
 
 def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
-    hostile = {"<b>loss</b>": LOSS, "in_train": MEMBER}
-    body = table_bytes(hostile, CSV)
+    body = table_bytes({"<b>loss</b>": LOSS, "in_train": MEMBER}, CSV)
     answer = ask("advantage", body, CSV)
 
-    fact = content("advantage", answer).facts.items[-1]
-    assert fact.label == READ
+    assert content("advantage", answer).facts.items[-1].label == READ
     texts = (text("advantage", answer), text("counts", ask("counts", body, CSV)))
     for shown in (*texts, *(ask("advantage", body, CSV, form) for form in (HTML, MARKDOWN))):
         assert "in_train" in shown

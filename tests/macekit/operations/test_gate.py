@@ -35,8 +35,7 @@ def test_the_answer_is_the_librarys() -> None:
     answer = asked({**SAMPLE, **options, **asks, "metric": {"preset": "f_beta", "beta": 2}, "max": 0.8})
 
     metric = preset("f_beta", 0.3, beta=2.0)
-    limits = [MaxAdvantage(0.9), MaxEpsilon(3.0, 0.05), MaxMetric(0.8, metric)]
-    found = judge(SCORES, limits, 0.3, 0.9, 5)
+    found = judge(SCORES, [MaxAdvantage(0.9), MaxEpsilon(3.0, 0.05), MaxMetric(0.8, metric)], 0.3, 0.9, 5)
     assert [each["name"] for each in answer["limits"]] == ["advantage", "epsilon", "metric"]
     assert (answer["decision"], answer["sentence"]) == (found.decision.value, found.sentence)
     for each, judged in zip(answer["limits"], found.limits, strict=True):

@@ -20,8 +20,7 @@ def test_the_answer_is_the_librarys() -> None:
     found = asked("theory/one-run", {"counts": COUNTS, "draw": "coin", "curve": PAIRS, "delta": 1e-4, "gaussian": True})
 
     counts = Counts.of(COUNTS["members"], COUNTS["nonmembers"], edges=COUNTS["edges"])
-    promise = DpCurve(*map(tuple, zip(*PAIRS, strict=True)))
-    expected = one_run(counts, "coin", promise, 1e-4, gaussian=True)
+    expected = one_run(counts, "coin", DpCurve(*map(tuple, zip(*PAIRS, strict=True))), 1e-4, gaussian=True)
     assert found["sentence"] == expected.sentence
     assert found["decision"] == "contradicted"
     assert found["epsilon"]["lower_bound"] == expected.epsilon.value
