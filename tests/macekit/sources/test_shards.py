@@ -406,8 +406,7 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
             yield object()
 
     monkeypatch.setattr(shards.Shard, "blocks", blocks)
-    one = shards.shards_of([data / "run=2"])
-    for _ in one.blocks(Call("counts")):
+    for _ in shards.shards_of([data / "run=2"]).blocks(Call("counts")):
         taken += 1
     assert taken == 20
     assert max(ready) <= 2
