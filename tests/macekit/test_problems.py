@@ -24,8 +24,7 @@ def client() -> TestClient:
 
 def checked(answer: Any, status: int, slug: str) -> dict[str, Any]:
     """The problem in an answer, if it is one as it should be."""
-    assert answer.status_code == status
-    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert len(answer.content) <= 4096
     assert SECRET not in answer.text
     problem: dict[str, Any] = answer.json()
@@ -62,8 +61,7 @@ def test_a_method_not_taken_is_a_problem_that_lists_those_taken(client: TestClie
 def test_an_address_that_takes_post_says_so(client: TestClient) -> None:
     for method in ("GET", "HEAD"):
         answer = client.request(method, "/v1/advantage")
-        assert answer.status_code == 405
-        assert answer.headers["allow"] == "OPTIONS, POST"
+        assert (answer.status_code, answer.headers["allow"]) == (405, "OPTIONS, POST")
 
 
 @pytest.mark.parametrize(("kind", "status", "slug"), [
@@ -84,8 +82,7 @@ def test_a_problem_keeps_its_words_and_its_field(client: TestClient) -> None:
 
     problem = checked(client.post("/v1/advantage", json=few), 422, "too-few-records")
 
-    assert problem["detail"] == "member scores: got 3, need at least 8"
-    assert problem["field"] == "members"
+    assert (problem["detail"], problem["field"]) == ("member scores: got 3, need at least 8", "members")
 
 
 def test_a_full_queue_says_when_to_come_back(client: TestClient) -> None:

@@ -82,8 +82,7 @@ def test_a_report_says_how_it_is_made_again_and_that_command_makes_it(tables: Pa
 
     again = typed(command.removeprefix("mace ").rpartition(" -o ")[0], "--json")
 
-    assert again.status == 1
-    assert again.answer["decision"] == "fail"
+    assert (again.status, again.answer["decision"]) == (1, "fail")
 
 
 @pytest.mark.slow

@@ -26,8 +26,7 @@ def only_answer(received: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
 def problem(received: bytes) -> tuple[int, str]:
     """Status and kind of the problem that came back, if it is as every problem should be."""
     status, headers, body = only_answer(received)
-    assert headers[b"content-type"] == b"application/problem+json"
-    assert headers[b"connection"] == b"close"
+    assert (headers[b"content-type"], headers[b"connection"]) == (b"application/problem+json", b"close")
     assert headers[b"x-content-type-options"] == b"nosniff"
     assert b"date" in headers
     assert len(body) <= 4096

@@ -43,8 +43,7 @@ def test_a_refusal_reaches_a_client_that_sends_its_whole_body_first(
     for _ in range(3):
         answer = sent_first(locked, headers, size)
 
-        assert answer.status == status
-        assert answer.headers["connection"] == "close"
+        assert (answer.status, answer.headers["connection"]) == (status, "close")
 
 
 def test_a_refused_client_that_sends_for_ever_is_cut_off(locked: Running) -> None:

@@ -50,8 +50,7 @@ def test_two_ids_are_none(client: TestClient) -> None:
 def test_an_answer_has_the_headers_that_keep_a_browser_honest(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
 
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"

@@ -62,8 +62,7 @@ def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: Te
     answer = client.get(path)
 
     policy = directives(answer)
-    assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == "'self'"
+    assert (policy["default-src"], policy["script-src"]) == ("'none'", "'self'")
     assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
     assert not re.search(r"unsafe|https?:|\*", answer.headers["content-security-policy"])
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -169,8 +168,7 @@ def test_a_file_that_is_held_already_is_not_sent_again(client: TestClient, accep
 def test_head_answers_like_get_without_a_body(client: TestClient, path: str) -> None:
     head, get = client.head(path), client.get(path)
 
-    assert head.status_code == 200
-    assert head.content == b""
+    assert (head.status_code, head.content) == (200, b"")
     assert dict(head.headers) == dict(get.headers)
 
 

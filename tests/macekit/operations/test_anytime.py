@@ -93,8 +93,7 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
         table = {"score": records["members"] + records["nonmembers"], "member": [1] * 200 + [0] * 200}
         result = macekit.gate(table, anytime=True, state=result.state)
 
-    assert result.decision == "fail"
-    assert result.anytime.looks == 4
+    assert (result.decision, result.anytime.looks) == ("fail", 4)
     assert "Looks so far" in result.to_html()
     assert SequentialRun.from_dict(result.state).to_dict() == result.state
 

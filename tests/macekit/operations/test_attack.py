@@ -50,8 +50,7 @@ def test_the_answer_has_the_librarys_numbers(asked: dict[str, object], rule: Att
         assert answer[name]["guarantee"]["assumes"] == estimate.interval.guarantee.assumes
     assert [each["name"] for each in answer["metrics"]] == list(expected.metrics)
     assert (answer["rule"]["members_accused"], answer["rule"]["nonmembers_accused"]) == expected.accusations
-    assert answer["rule"]["cut"] == expected.cut
-    assert answer["rule"]["kind"] == rule.kind
+    assert (answer["rule"]["cut"], answer["rule"]["kind"]) == (expected.cut, rule.kind)
 
 
 def test_guesses_need_no_rule() -> None:

@@ -98,8 +98,7 @@ def test_a_drawing_says_what_it_is_to_who_cannot_see_it() -> None:
 
         assert root.get("role") == "img"
         assert root.get("aria-labelledby") == "x-title x-desc"
-        assert root[0].text == figure.title
-        assert root[1].text == figure.description
+        assert (root[0].text, root[1].text) == (figure.title, figure.description)
         assert not [name for element in root[2:] for name in element.attrib if name.startswith("aria")]
 
 
@@ -190,5 +189,4 @@ def test_words_of_a_figure_cannot_leave_their_place() -> None:
 
     root = ET.fromstring(inline_svg(figure, "x"))
 
-    assert root[0].text == figure.title
-    assert root[1].text == figure.description
+    assert (root[0].text, root[1].text) == (figure.title, figure.description)
