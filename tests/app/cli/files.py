@@ -22,8 +22,11 @@ from app.cli.parsing import FAIL, PASS, UNDECIDED
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from estimators.audits.queries.shadows import random_halves
+from macekit.call import CSV
+from tests.macekit.asking import ask
 
 COMMAND = [sys.executable, "-m", "app.cli"]
+SIDES = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
 
 
 @cache
@@ -153,8 +156,9 @@ def answer(line: str, *words: str, stdin: bytes | None = None) -> Any:
     return typed(line, *words, "--json", stdin=stdin).answer
 
 
-def answered(_capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    return answer("", *words)
+def service(operation: str, file: Path | str = "scores.csv", **query: str) -> Any:
+    """What the service answers to the same table."""
+    return ask(operation, Path(file).read_bytes(), CSV, **query)
 
 
 @contextmanager
