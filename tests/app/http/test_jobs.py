@@ -114,12 +114,19 @@ def post(
     return service.ask(path, "POST", body, JSON | dict(headers))
 
 
+def known(service: Running, place: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """What is known of a job, once it has ended."""
+
+    def found() -> Answer | None:
+        answer = service.ask(place, headers=headers)
+        return None if answer.status == 200 and answer.json()["state"] == "working" else answer
+
+    answer: Answer = until(found, service.process)
+    return answer
+
+
 def ended(service: Running, place: str) -> dict[str, Any]:
-    """What is known of a job that has ended."""
-    known: dict[str, Any] = until(
-        lambda: (known := service.ask(place).json())["state"] != "working" and known, service.process
-    )
-    return known
+    return dict(known(service, place).json())
 
 
 def same(one: Answer, other: Answer) -> bool:
@@ -298,17 +305,6 @@ def test_answers_that_are_kept_take_no_more_than_all_may(shared: Waiting) -> Non
 
 
 # --- nobody's jobs are in another's way ---------------------------------------------------------------------
-
-
-def known(service: Running, place: str, headers: Mapping[str, str]) -> Answer:
-    """What is known of a job, once it has ended."""
-    return until(  # type: ignore[no-any-return]
-        lambda: (
-            ((found := service.ask(place, headers=headers)).status != 200 or found.json()["state"] != "working")
-            and found
-        ),
-        service.process,
-    )
 
 
 @pytest.mark.slow

@@ -46,14 +46,11 @@ def test_the_answer_is_the_librarys() -> None:
     assert answer["provenance"]["options"]["metric"] == {"preset": "f_beta", "beta": 2.0}
 
 
-@pytest.mark.parametrize(
-    ("options", "maximum"),
-    [
-        ({"max_group_risk": 0.6, "groups": GROUPS}, MaxGroupRisk(0.6, GROUPS)),
-        ({"max_group_advantage": 0.6, "groups": GROUPS}, MaxGroupAdvantage(0.6, GROUPS)),
-        ({"max_tpr": 0.5, "at_fpr": 0.1}, MaxTpr(0.5, 0.1)),
-    ],
-    ids=["group risk", "group advantage", "tpr"],
+@each_case(
+    "options, maximum",
+    ({"max_group_risk": 0.6, "groups": GROUPS}, MaxGroupRisk(0.6, GROUPS)),
+    ({"max_group_advantage": 0.6, "groups": GROUPS}, MaxGroupAdvantage(0.6, GROUPS)),
+    ({"max_tpr": 0.5, "at_fpr": 0.1}, MaxTpr(0.5, 0.1)),
 )
 def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(options, maximum) -> None:
     answer = asked({**SAMPLE, **options})
@@ -161,17 +158,13 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "slug", "field"), TOGETHER + ALONE)
+@each_case("body, slug, field", TOGETHER + ALONE)
 def test_what_does_not_go_together_is_one_clear_problem(body: dict[str, Any], slug: str, field: str) -> None:
     problem = refused(body)
 
     assert (problem["kind"], problem["field"]) == (slug, field), problem
     assert "s3cr3t" not in str(problem)
-
-
-@pytest.mark.parametrize("body", [body for body, *_ in TOGETHER])
-def test_the_schema_says_what_does_not_go_together(body: dict[str, Any]) -> None:
-    assert not SCHEMA.is_valid(body)
+    assert (body, slug, field) not in TOGETHER or not SCHEMA.is_valid(body)
 
 
 @pytest.mark.slow
@@ -213,13 +206,11 @@ def test_vectors_are_looked_at_for_exposure_in_their_learned_score() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("estimator", "decision", "accepted"),
-    [
-        ({"kind": "auto"}, "inconclusive", False),
-        ({"kind": "learned", "learners": ["boxes"]}, "inconclusive", False),
-        ({"kind": "learned", "learners": ["boxes"], "accept_learned_score": True}, "pass", True),
-    ],
+@each_case(
+    "estimator, decision, accepted",
+    ({"kind": "auto"}, "inconclusive", False),
+    ({"kind": "learned", "learners": ["boxes"]}, "inconclusive", False),
+    ({"kind": "learned", "learners": ["boxes"], "accept_learned_score": True}, "pass", True),
 )
 def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, accepted: bool) -> None:
     rng = np.random.default_rng(1)
