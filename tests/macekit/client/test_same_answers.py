@@ -239,39 +239,48 @@ def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running,
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
 
 
-@each_case("kind", ["csv", "parquet", "frame", "polars", "arrow", "counts file", "parts of counts", "counts"])
-def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, tmp_path: Path) -> None:
-    sides, queries = {"before": world(), "after": world(seed=5)}, {}
-    for name, (members, nonmembers) in sides.items():
+TWO = {"before": world(), "after": world(seed=5)}
+
+
+@pytest.fixture(scope="module")
+def queries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The same two queries in every form that one may have."""
+    folder = tmp_path_factory.mktemp("queries")
+    found: dict[str, dict[str, Any]] = {}
+    for name, (members, nonmembers) in TWO.items():
         inside = np.repeat([True, False], [len(members), len(nonmembers)])
         frame = pd.DataFrame({"loss": np.concatenate([members, nonmembers]), "kept": inside})
         counts = macekit.counts(members, nonmembers)
-        counts.to_json(tmp_path / f"{name}.json")
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-        frame.to_parquet(tmp_path / f"{name}.parquet")
+        counts.to_json(folder / f"{name}.json")
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        frame.to_parquet(folder / f"{name}.parquet")
+        (folder / name).mkdir()
         for part in (0, 1):
-            half = macekit.counts(members[part::2], nonmembers[part::2])
-            (tmp_path / name).mkdir(exist_ok=True)
-            half.to_json(tmp_path / name / f"{part}.json")
-        queries[name] = {
-            "csv": tmp_path / f"{name}.csv",
-            "parquet": str(tmp_path / f"{name}.parquet"),
+            macekit.counts(members[part::2], nonmembers[part::2]).to_json(folder / name / f"{part}.json")
+        for kind, form in {
+            "csv": folder / f"{name}.csv",
+            "parquet": str(folder / f"{name}.parquet"),
             "frame": frame,
             "polars": pl.from_pandas(frame).lazy(),
             "arrow": pa.Table.from_pandas(frame),
-            "counts file": tmp_path / f"{name}.json",
-            "parts of counts": tmp_path / name,
+            "counts file": folder / f"{name}.json",
+            "parts of counts": folder / name,
             "counts": counts,
-        }[kind]
+        }.items():
+            found.setdefault(kind, {})[name] = form
+    return found
+
+
+@each_case("kind", ["csv", "parquet", "frame", "polars", "arrow", "counts file", "parts of counts", "counts"])
+def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, queries: dict[str, dict[str, Any]]) -> None:
     counted = "counts" in kind
-    columns = {} if counted else {"score": "loss", "member": "kept"}
-    wanted = {name: {"counts": macekit.counts(*each)["counts"]} for name, each in sides.items()}
+    wanted = {name: {"counts": each["counts"]} for name, each in queries["counts"].items()} if counted else TWO
 
-    found, expected = macekit.compare(queries, **columns), macekit.compare(wanted if counted else sides)
+    found = macekit.compare(queries[kind], **({} if counted else {"score": "loss", "member": "kept"}))
 
-    assert [found.answer[part] for part in ("maximum", "ranking", "differences")] == [
-        expected.answer[part] for part in ("maximum", "ranking", "differences")
-    ]
+    expected = macekit.compare(wanted)
+    for part in ("maximum", "ranking", "differences"):
+        assert found.answer[part] == expected.answer[part]
 
 
 def test_each_side_may_be_a_frame_of_which_one_column_is_the_score() -> None:
