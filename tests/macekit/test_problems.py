@@ -13,6 +13,7 @@ from app.settings import Settings
 from macekit.problems import KINDS, Problem
 from tests.app.client import TestClient
 from tests.app.waiting import SECRET, steered
+from tests.cases import each_case
 
 ID = "test-1.A_b"
 
@@ -40,14 +41,12 @@ def test_a_problem_names_the_requests_id(client: TestClient) -> None:
     assert problem["instance"] == f"urn:mace:request:{ID}"
 
 
-@pytest.mark.parametrize(
-    "path", ["/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/"]
-)
+@each_case("path", "/nowhere", "/healthz/", f"/{SECRET}", "/%zz", "/%ff%fe", "/%00", "/docs/../../etc/passwd", "/v1/")
 def test_an_unknown_address_is_a_problem_and_a_slash_too_many_leads_nowhere_else(client, path) -> None:
     checked(client.get(path, follow_redirects=False), 404, "not-found")
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST", "TRACE", "get", "FROBNICATE"])
+@each_case("method", "PUT", "DELETE", "PATCH", "POST", "TRACE", "get", "FROBNICATE")
 def test_a_method_not_taken_is_a_problem_that_lists_those_taken(client: TestClient, method: str) -> None:
     # The test client writes methods in capitals; what arrives otherwise is in routes/test_connection.py.
     answer = client.request(method, "/version")
@@ -64,7 +63,7 @@ def test_an_address_that_takes_post_says_so(client: TestClient) -> None:
         assert (answer.status_code, answer.headers["allow"]) == (405, "OPTIONS, POST")
 
 
-@pytest.mark.parametrize(("kind", "status", "slug"), [
+@each_case("kind, status, slug", [
     ("value", 500, "internal"), ("memory", 500, "internal"), ("recursion", 500, "internal"),
     ("problem", 503, "busy"), ("http-404", 404, "not-found"), ("http-405", 405, "method-not-allowed"),
 ])  # fmt: skip
@@ -72,7 +71,7 @@ def test_what_a_route_raises_is_a_problem(client: TestClient, kind: str, status:
     checked(client.get(f"/test/fail/{kind}"), status, slug)
 
 
-@pytest.mark.parametrize("kind", ["http-418", "http-502"])
+@each_case("kind", "http-418", "http-502")
 def test_a_status_nobody_foresaw_is_a_mistake_of_ours(client: TestClient, kind: str) -> None:
     checked(client.get(f"/test/fail/{kind}"), 500, "internal")
 

@@ -58,14 +58,10 @@ def structured() -> bytes:
     return npy_bytes(np.zeros(9, [*zip(TYPES, kinds, strict=True)]))
 
 
-@pytest.mark.parametrize(
-    ("media_type", "body", "expected"),
-    [
+@each_case("media_type, body, expected", [
         (CSV, as_csv(TABLE), SPELT), (NPY, structured(), TYPES), (ARROW, as_arrow(TABLE), TYPES),
         (ARROW, arrow_bytes(TABLE, ARROW_FILE), TYPES), (ARROW_FILE, arrow_bytes(TABLE, ARROW_FILE), TYPES),
-    ],
-    ids=["csv", "npy", "stream", "file as stream", "file"],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_head_is_enough_wherever_it_is_cut(media_type: str, body: bytes, expected: dict[str, str]) -> None:
     least = 300 if media_type in (CSV, NPY) else 1000  # the schema of Arrow is longer
     for size in (least, 4096, 2**18, None):
@@ -87,7 +83,7 @@ def test_of_parquet_the_footer_is_enough() -> None:
     assert roles(answer) == ROLES
 
 
-@pytest.mark.parametrize("encoding", ENCODERS)
+@each_case("encoding", ENCODERS)
 def test_a_compressed_head_may_be_cut_too(encoding: str) -> None:
     body = ENCODERS[encoding](as_csv(TABLE))
 
@@ -101,7 +97,7 @@ def test_plain_arrays_have_no_columns() -> None:
         assert found(npy_bytes(array), NPY) == {"columns": [], **nothing, "ids": [], "rows": 9}
 
 
-@pytest.mark.parametrize(("header", "truth", "ids"), [
+@each_case("header, truth, ids", [
     ("age,label,p_0", "label", []), ("Y,p_0", "Y", []), ("label,target,p_0", None, []),
     ("id,patient_id,age", None, ["id", "patient_id"]), (",age", None, [""]),
 ])  # fmt: skip
@@ -171,7 +167,7 @@ def test_names_come_back_as_they_are_whatever_they_hold() -> None:
 CUT = as_arrow(TABLE)[:100]
 
 
-@pytest.mark.parametrize(("media_type", "body", "status", "slug"), [
+@each_case("media_type, body, status, slug", [
     (CSV, b"", 400, "incomplete-body"), (CSV, b"\n\n", 400, "incomplete-body"),
     (CSV, b"1,2\n3,4\n", 422, "missing-field"), (CSV, b"\xff\xfe\n", 400, "malformed-body"),
     (CSV, b"a" * 2**19, 400, "malformed-body"), (NPY, b"", 400, "incomplete-body"),

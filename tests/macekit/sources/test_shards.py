@@ -373,13 +373,11 @@ def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
     assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("s3://bucket/none/", "s3://bucket/none/: no such file or folder"),
-        ("s3://nobucket/", "s3://nobucket/: no such file or folder"),
-        ("s3://bucket/runs/none*", "matches no file"),
-    ],
+@each_case(
+    "address, said",
+    ("s3://bucket/none/", "s3://bucket/none/: no such file or folder"),
+    ("s3://nobucket/", "s3://nobucket/: no such file or folder"),
+    ("s3://bucket/runs/none*", "matches no file"),
 )
 def test_what_a_bucket_does_not_hold_is_said(bucket: str, address: str, said: str) -> None:
     with pytest.raises(macekit.MaceProblem, match=said.replace("*", r"\*")):
