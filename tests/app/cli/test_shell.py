@@ -19,6 +19,7 @@ from app.cli.commands import QUESTIONS, THEORY
 from app.cli.gate import GATE
 from tests.app.cli.files import COMMAND, HUMBLE, Done, process, refused, typed
 from tests.cases import each_case
+from tests.macekit.asking import quickly
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
@@ -297,13 +298,11 @@ OF_FILES = ("No such file", "no column", "standard input: empty", "is there alre
 @pytest.mark.slow
 @each_case("question", [*QUESTIONS, *THEORY, GATE])
 def test_the_examples_of_help_are_commands_that_are_understood(question: Any, folder: Path) -> None:
-    for line in question.examples:
-        if "://" in line:
-            continue
-        done = typed(line.rpartition("| ")[2].removeprefix("mace "))
-
-        known = (question.most_files != 0 or question.tables) and any(words in done.err for words in OF_FILES)
-        assert done.status in (0, 1, 3) or known, done.err
+    with quickly():
+        for line in [each for each in question.examples if "://" not in each]:
+            done = typed(line.rpartition("| ")[2].removeprefix("mace "))
+            known = (question.most_files != 0 or question.tables) and any(words in done.err for words in OF_FILES)
+            assert done.status in (0, 1, 3) or known, done.err
 
 
 @each_case("when", ["0d", "0h", "2020-01-01"])
