@@ -23,7 +23,6 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from estimators.audits.queries.shadows import random_halves
 from macekit.call import CSV
-from tests.macekit.asking import ask
 
 COMMAND = [sys.executable, "-m", "app.cli"]
 SIDES = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
@@ -158,6 +157,8 @@ def answer(line: str, *words: str, stdin: bytes | None = None) -> Any:
 
 def service(operation: str, file: Path | str = "scores.csv", **query: str) -> Any:
     """What the service answers to the same table."""
+    from tests.macekit.asking import ask  # brings scikit-learn, which few files need
+
     return ask(operation, Path(file).read_bytes(), CSV, **query)
 
 

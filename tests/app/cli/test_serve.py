@@ -138,18 +138,18 @@ def serve(line: str = "", **settings: str) -> Done:
 
 
 @each_case(
-    "done, words",
+    "ask, words",
     (partial(serve, "--port 70000"), ["--port: Input should be less than or equal to 65535"]),
     (partial(serve, "--port http"), ["--port: Input should be a valid integer"]),
     (partial(serve, "--host 0.0.0.0"), ["the host is not an address of this machine alone, and there is no key"]),
     (partial(serve, host="0.0.0.0"), ["MACE_API_KEY", "MACE_OPEN_TO_EVERYONE=true"]),
 )
-def test_what_cannot_be_used_is_refused_by_its_name(done: Callable[[], Done], words: list[str]) -> None:
-    said = done()
+def test_what_cannot_be_used_is_refused_by_its_name(ask: Callable[[], Done], words: list[str]) -> None:
+    done = ask()
 
-    assert (said.status, said.out) == (2, "")
-    assert all(each in said.err for each in words)
-    assert "Traceback" not in said.err
+    assert (done.status, done.out) == (2, "")
+    assert all(each in done.err for each in words)
+    assert "Traceback" not in done.err
 
 
 @each_case("settings", [{"api_key": "sesame"}, {"port": "sesame"}, {"otlp_endpoint": "sesame"}])

@@ -177,14 +177,14 @@ MANY = {"member": MEMBER[:3], **{f"q{i}": SCORE[:3] for i in range(1001)}}
 MIXED = {"score": SCORE, "member": MEMBER, "g": GROUP}
 
 
-def compared(given: dict[str, Any], media_type: str) -> Any:
+def of_queries(given: dict[str, Any], media_type: str) -> Any:
     return read(table_bytes(given, media_type), media_type, operation="compare")
 
 
 test_what_cannot_be_read_together_is_refused = refusals(
     "ask, error, words",
-    (lambda: compared({"score": SCORE, "member": MEMBER, "q" * 201: SCORE}, CSV), Problem, "201 characters"),
-    (lambda: compared(MANY, ARROW), Problem, "at most 1000"),
+    (lambda: of_queries({"score": SCORE, "member": MEMBER, "q" * 201: SCORE}, CSV), Problem, "201 characters"),
+    (lambda: of_queries(MANY, ARROW), Problem, "at most 1000"),
     (lambda: members(MIXED, ARROW, score="score,g"), MixedTypes, None),  # text and numbers make no vector
     (lambda: csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score"), NotFinite, "unit: row 1 is missing"),
 )
