@@ -170,8 +170,7 @@ def test_the_chain_goes_on_over_files_that_got_a_number(path: Path, capsys: pyte
     again.close()
     assert verify(path)[0] == 16
 
-    kept = second.read_bytes()
-    second.write_bytes(kept.replace(b'"place":11', b'"place":10'))
+    second.write_bytes(second.read_bytes().replace(b'"place":11', b'"place":10'))
     with pytest.raises(AuditError, match=f"{second.name}: line 2 was changed"):
         verify(path)
     second.unlink()

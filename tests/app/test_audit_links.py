@@ -54,8 +54,7 @@ def cut(path: Path) -> None:
     *_, last = files_before(path)
     path.unlink()
     last.rename(path)
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:1]))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
 
 
 def without_beginning(path: Path) -> None:
@@ -68,8 +67,7 @@ def without_beginning_and_end(path: Path) -> None:
     *_, last = files_before(path)
     path.unlink()
     last.rename(path)
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:1]))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
 
 
 def anew(path: Path) -> None:

@@ -75,18 +75,20 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
         keys.read(path)
 
 
-def test_a_key_opens_what_its_scope_names_and_who_asks_may_count() -> None:
-    assert key().opens("/v1/advantage")
-    assert key().opens("/v1/counts")
-    assert key().opens("/v1/metrics")
-    assert key().opens(None)
-    assert not key().opens("/metrics")
-    assert key(scope=("counts",)).opens("/v1/counts")
-    assert not key(scope=("counts",)).opens("/v1/advantage")
-    assert key(scope=("metrics",)).opens("/metrics")
-    assert not key(scope=("metrics",)).opens("/v1/metrics")
-    assert key(scope=("/v1/gate", "/v1/theory/dp")).opens("/v1/theory/dp")
-    assert not key(scope=("/v1/gate",)).opens("/v1/report")
+@each_case(
+    "scope, opened, closed",
+    (("ask",), ["/v1/advantage", "/v1/counts", "/v1/metrics", None], ["/metrics"]),
+    (("counts",), ["/v1/counts"], ["/v1/advantage"]),
+    (("metrics",), ["/metrics"], ["/v1/metrics"]),
+    (("/v1/gate", "/v1/theory/dp"), ["/v1/theory/dp"], ["/v1/report"]),
+)
+def test_a_key_opens_what_its_scope_names_and_who_asks_may_count(scope, opened, closed) -> None:
+    assert all(key(scope=scope).opens(path) for path in opened)
+    assert not any(key(scope=scope).opens(path) for path in closed)
+
+
+def test_a_scope_names_addresses_that_there_are() -> None:
+    assert key().scope == ("ask",)
     with pytest.raises(ValueError, match="addresses such as /v1/gate"):
         key(scope=("/v1/gates",))
 

@@ -216,8 +216,7 @@ def test_the_file_stays_small_and_is_whole_however_long_a_run_is(path: Path, mon
     with pytest.raises(RunsError, match="another service writes it"):
         runs_in(path)
     runs.close()
-    again = runs_in(path)
-    assert again.take(step(60, "60", "59", seal))
+    assert runs_in(path).take(step(60, "60", "59", seal))
     assert path.stat().st_mode & 0o777 == 0o640
 
 

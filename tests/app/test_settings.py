@@ -127,22 +127,17 @@ def test_every_bad_setting_has_its_line(env: Env) -> None:
     assert [line.split(":")[0] for line in refused().splitlines()] == ["MACE_PORT", "MACE_QUEUE"]
 
 
-def test_both_a_key_and_a_file_of_it_is_one_too_many(env: Env) -> None:
-    env(API_KEY=KEY, API_KEY_FILE="/nowhere")
-
-    assert refused() == "give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE"
+ADDRESS = "postgresql://mace:sesame@here/mace"
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"STORE_FILE": "/nowhere"}, "give one of MACE_STORE and MACE_STORE_FILE"),
-        ({"RUNS_FILE": "/nowhere"}, "MACE_RUNS_FILE: goes without a store, where runs are remembered"),
-    ],
-)
-def test_what_a_store_stands_for_is_not_said_twice(env: Env, given: dict[str, str], says: str) -> None:
-    env(STORE="postgresql://mace:sesame@here/mace", **given)
-
+@pytest.mark.parametrize(("given", "says"), [
+    ({"API_KEY": KEY, "API_KEY_FILE": "/nowhere"}, "give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE"),
+    ({"STORE": ADDRESS, "STORE_FILE": "/nowhere"}, "give one of MACE_STORE and MACE_STORE_FILE"),
+    ({"STORE": ADDRESS, "RUNS_FILE": "/nowhere"},
+     "MACE_RUNS_FILE: goes without a store, where runs are remembered"),
+])  # fmt: skip
+def test_one_thing_is_not_said_twice(env: Env, given: dict[str, str], says: str) -> None:
+    env(**given)
     assert refused() == says
 
 

@@ -57,9 +57,7 @@ def test_an_answer_as_it_came_is_verified_and_with_any_byte_changed_refused(
     public, rng = public_keys(folder / "key.pub"), np.random.default_rng(1)
     detached = header.encode() if form == "text/csv" else None
 
-    signature = verify(content, public, detached)
-
-    assert signature.as_json().decode() == header
+    assert verify(content, public, detached).as_json().decode() == header
     assert json.loads(header)["algorithm"] == "Ed25519"
     for at in rng.choice(len(content), 100):
         broken = bytearray(content)

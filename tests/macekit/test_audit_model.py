@@ -225,9 +225,7 @@ def test_a_function_has_shadows_if_it_is_said_how_they_are_trained() -> None:
     def fit(X: Any, y: Any, seed: int) -> Any:
         return DecisionTreeClassifier(max_depth=3, random_state=seed).fit(X, y).predict_proba
 
-    audit = macekit.audit_model(fit(*sides[:2], 0), *sides, shadows=4, fit=fit)
-
-    assert "lira_online" in audit.scores
+    assert "lira_online" in macekit.audit_model(fit(*sides[:2], 0), *sides, shadows=4, fit=fit).scores
     with pytest.raises(MaceProblem, match="give fit") as problem:
         macekit.audit_model(fit(*sides[:2], 0), *sides, shadows=4)
     assert problem.value.field == "shadows"
@@ -243,8 +241,7 @@ def test_shadows_can_be_kept_and_asked_beside_another_model(tmp_path: Path) -> N
     first = ask(shadows=4, seed=3)
     assert first.shadows is not None
     path = tmp_path / "shadows.npz"
-    kept = {name: getattr(first.shadows, name) for name in ("signals", "membership", "floor")}
-    np.savez(path, **kept)
+    np.savez(path, **{name: getattr(first.shadows, name) for name in ("signals", "membership", "floor")})
 
     for shadows in (first.shadows, path, 4):
         assert ask(shadows=shadows, seed=3).comparison == first.comparison
@@ -266,9 +263,7 @@ def test_a_seed_reaches_the_steps_of_a_pipeline_and_the_model_stays_as_it_was() 
 def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None:
     X, y, Z, w = coins(records=60, classes=2)
     y[0] = 2  # in half of the shadows
-    model = RandomForestClassifier(5, random_state=0).fit(X, y)
-
-    audit = macekit.audit_model(model, X, y, Z, w, shadows=4)
+    audit = macekit.audit_model(RandomForestClassifier(5, random_state=0).fit(X, y), X, y, Z, w, shadows=4)
 
     assert audit.shadows is not None
     assert np.isfinite(audit.shadows.signals).all()
@@ -360,8 +355,7 @@ def test_rows_may_come_as_frames_sparse_or_lists() -> None:
 
     for name, rows in cases.items():
         model = DecisionTreeClassifier(random_state=0).fit(rows[0], rows[1])
-        audit = macekit.audit_model(model, *rows, shadows=4)
-        assert audit.comparison == expected.comparison, name
+        assert macekit.audit_model(model, *rows, shadows=4).comparison == expected.comparison, name
 
 
 def test_labels_may_be_text_and_groups_one_array_or_two() -> None:
@@ -510,8 +504,7 @@ def test_a_regressor_has_twins_and_shadows_are_asked_of_planted_rows_too() -> No
 
     audit = macekit.audit_model(Ridge(0.1).fit(*sides[:2]), *sides, shadows=8, twins=4, check_sides=False)
 
-    names = {each.name for each in audit.strength.comparison.ranking}
-    assert {"squared_error", "lira_online"} <= names
+    assert {"squared_error", "lira_online"} <= {each.name for each in audit.strength.comparison.ranking}
     assert audit.strength.beside is not None
 
 

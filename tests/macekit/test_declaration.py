@@ -21,8 +21,7 @@ def gate(**more: object) -> Reply:
 
 @pytest.fixture(scope="module")
 def declared() -> dict[str, Any]:
-    options = content(gate(**LIMITS))["provenance"]["options"]
-    return declaration_of(options, 400, None)
+    return declaration_of(content(gate(**LIMITS))["provenance"]["options"], 400, None)
 
 
 def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(declared) -> None:

@@ -204,9 +204,7 @@ def test_without_any_extra_the_command_decides_and_draws_and_pixels_alone_need_o
 @pytest.mark.slow
 def test_the_service_asks_for_its_extra_in_one_line_and_its_settings_for_none(tmp_path: Path) -> None:
     program = "from app.cli import main; sys.exit(str([main([each]) for each in ('serve', 'config')]))"
-    done = python(program, tmp_path, SERVE)
-
-    line, statuses = done.stderr.splitlines()
+    line, statuses = python(program, tmp_path, SERVE).stderr.splitlines()
     assert statuses == "[1, 0]"
     assert line.startswith("mace: needs ")
     assert line.endswith("pip install 'macekit[serve]'")

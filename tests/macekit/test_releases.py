@@ -118,9 +118,7 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
 )
 def test_the_exit_status_of_a_series_is_its_decision(limits, status, sentence, tmp_path, capsys) -> None:
     source = written(tmp_path, EPOCHS)
-    names = ",".join(reversed(EPOCHS))
-
-    assert main(["series", source, "--score", names, "--quiet", *limits]) == status
+    assert main(["series", source, "--score", ",".join(reversed(EPOCHS)), "--quiet", *limits]) == status
     assert sentence in capsys.readouterr().out
 
 

@@ -22,8 +22,10 @@ from app.cli.parsing import FAIL, PASS, UNDECIDED
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from estimators.audits.queries.shadows import random_halves
+from macekit.call import CSV
 
 COMMAND = [sys.executable, "-m", "app.cli"]
+SIDES = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
 
 
 @cache
@@ -153,8 +155,11 @@ def answer(line: str, *words: str, stdin: bytes | None = None) -> Any:
     return typed(line, *words, "--json", stdin=stdin).answer
 
 
-def answered(_capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    return answer("", *words)
+def service(operation: str, file: Path | str = "scores.csv", **query: str) -> Any:
+    """What the service answers to the same table."""
+    from tests.macekit.asking import ask  # brings scikit-learn, which few files need
+
+    return ask(operation, Path(file).read_bytes(), CSV, **query)
 
 
 @contextmanager

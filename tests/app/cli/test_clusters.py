@@ -1,15 +1,12 @@
 """``--cluster`` and ``--model`` in the shell: the service's answer, and what is refused."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from macekit.call import CSV, Body, Call
 from macekit.catalogue import OPERATIONS, flag
-from macekit.operations import perform
-from tests.app.cli.files import answer, refused, typed
+from tests.app.cli.files import answer, refused, service, typed
 from tests.cases import each_case
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -28,11 +25,6 @@ def scores(empty: Path) -> Path:
     path = empty / "scores.csv"
     path.write_text("score,other,member,person,run\n" + "\n".join(lines) + "\n")
     return path
-
-
-def service(operation: str, path: Path, **options: str) -> object:
-    reply = perform(Call(operation, CSV, query=tuple(options.items())), Body.of(path.read_bytes()))
-    return json.loads(bytes(reply.body))
 
 
 NEEDED = {

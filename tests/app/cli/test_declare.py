@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.files import refused, typed
+from tests.app.cli.files import SIDES, refused, typed
 from tests.cases import each_case
 
 DECLARE = "declare plan.json --score score --member member --max-advantage 0.9 --metric f_beta --beta 2 --max 0.99"
@@ -52,8 +52,7 @@ def test_a_file_of_limits_has_no_say_beside_a_declaration(folder: Path) -> None:
 
 def test_a_request_that_says_otherwise_is_refused(folder: Path) -> None:
     typed("declare plan.json --max-advantage 0.9")
-    request = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
-    Path("r.json").write_text(json.dumps(request | {"max_advantage": 0.1}))
+    Path("r.json").write_text(json.dumps(SIDES | {"max_advantage": 0.1}))
 
     assert "is not as it was declared" in refused("gate r.json --declared plan.json")
 

@@ -54,9 +54,7 @@ def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
 @pytest.mark.slow
 @each_case("name", ["mace-demo", "-x", "--x", "a b"])
 def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_called(empty: Path, name: str) -> None:
-    done = typed("demo", f"-o={name}")
-
-    asked = typed(again(done), "-o", "again.json", "--overwrite")
+    asked = typed(again(typed("demo", f"-o={name}")), "-o", "again.json", "--overwrite")
 
     assert asked.status == 1, asked.err  # the demo exceeds its limit
     made, kept = (json.loads((empty / file).read_text()) for file in ("again.json", f"{name}/answer.json"))

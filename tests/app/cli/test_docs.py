@@ -37,9 +37,7 @@ def test_the_page_has_three_examples_and_knows_every_command_and_suffix() -> Non
 def test_the_demo_prints_what_the_page_shows(empty: Path) -> None:
     shown = next(block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "true advantage" in block)
 
-    printed = typed("demo").out
-
-    answer, _, where = printed.partition("\nReport: ")
+    answer, _, where = typed("demo").out.partition("\nReport: ")
     assert answer.strip().startswith(shown.strip())
     report = typed(PAGE.split("The rest is that of `mace ", 1)[1].partition("`")[0]).out
     assert answer.strip().endswith(f"the rest of their answer:\n\n{report.strip()}")

@@ -81,12 +81,6 @@ def test_every_file_a_pipeline_reads_is_written(folder: Path) -> None:
     assert done.err.startswith("Fail: ")
 
 
-def test_the_answer_as_json_is_the_services(folder: Path) -> None:
-    done = typed(f"{LIMIT} 0.6 --json")
-
-    assert (done.status, done.answer["decision"]) == (3, "inconclusive")
-
-
 def test_github_gets_its_summary_and_its_line_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "step"))

@@ -5,36 +5,28 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from benchmarks.gate import HAIR, LEAK, at_the_truth
 from estimators import Decision
 from estimators.decisions.gate import judge
+from macekit.call import CSV, NDJSON, PARQUET
 from macekit.reports.files import level_of_each
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
+from tests.macekit.decoding.support import table_bytes
 
 THREE = "gate pass.csv fail.parquet open.jsonl --max-advantage 0.1"
-FILES = {"pass": (0.0, 6000), "fail": (0.7, 1000), "open": (0.0, 200)}
+FILES = {"pass.csv": (CSV, 0.0, 6000), "fail.parquet": (PARQUET, 0.7, 1000), "open.jsonl": (NDJSON, 0.0, 200)}
 
 
 @pytest.fixture
 def three(empty: Path) -> Path:
     """A file that passes, one that fails and one that is undecided, in three formats."""
     rng = np.random.default_rng(3)
-    tables = {}
-    for name, (shift, n) in FILES.items():
+    for name, (media_type, shift, n) in FILES.items():
         scores = np.concatenate([rng.normal(shift, 1, n), rng.normal(0, 1, n)])
-        tables[name] = pa.table({"score": scores, "member": np.arange(2 * n) < n})
-    parquet.write_table(tables["fail"], "fail.parquet")
-    for name, path in (("pass", "pass.csv"), ("open", "open.jsonl")):
-        rows = tables[name].to_pylist()
-        lines = [json.dumps(row) for row in rows]
-        if path.endswith("csv"):
-            lines = ["score,member", *(f"{row['score']},{int(row['member'])}" for row in rows)]
-        Path(path).write_text("\n".join(lines) + "\n")
+        Path(name).write_bytes(table_bytes({"score": scores, "member": np.repeat([1, 0], n)}, media_type))
     return empty
 
 
@@ -93,9 +85,7 @@ def test_a_line_a_file_is_printed_and_the_decision_over_all(three: Path) -> None
 def test_what_a_pipeline_reads_is_about_every_file(three: Path) -> None:
     files = "--junit g.xml --sarif g.sarif --summary g.md --metrics g.txt -o g.html"
 
-    done = typed(f"{THREE} {files}")
-
-    assert done.status == 1
+    assert typed(f"{THREE} {files}").status == 1
     cases = {case.get("name"): [child.tag for child in case] for case in ET.parse("g.xml").iter("testcase")}
     assert cases == {"pass.csv": [], "fail.parquet": ["failure"], "open.jsonl": ["error"]}
     (run,) = json.loads(Path("g.sarif").read_text())["runs"]

@@ -7,7 +7,7 @@ import pytest
 
 from app.cli.limits_file import COMMANDS
 from macekit.catalogue import BY_NAME
-from tests.app.cli.files import refused, table, typed
+from tests.app.cli.files import SIDES, refused, table, typed
 from tests.cases import each_case
 
 PROJECT = """
@@ -61,8 +61,7 @@ def test_a_gate_takes_what_was_not_typed_and_says_so(folder: Path) -> None:
 def test_what_a_request_says_itself_wins_over_the_file(
     said: dict[str, object], options: str, file: str, limits: list[float], note: str, folder: Path
 ) -> None:
-    sides = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
-    Path("r.json").write_text(json.dumps(sides | said))
+    Path("r.json").write_text(json.dumps(SIDES | said))
     alone = typed(f"gate r.json --limits none {options} --json")
     Path("mace.toml").write_text(file + "\n")
 
@@ -75,14 +74,13 @@ def test_what_a_request_says_itself_wins_over_the_file(
 
 
 def test_each_of_several_requests_says_what_it_says(folder: Path) -> None:
-    sides = {"members": [n / 60 for n in range(60)], "nonmembers": [n / 60 - 0.2 for n in range(60)]}
-    Path("r.json").write_text(json.dumps(sides | {"max_advantage": 0.1}))
+    Path("r.json").write_text(json.dumps(SIDES | {"max_advantage": 0.1}))
     Path("mace.toml").write_text("max-advantage = 0.9\n")
 
     done = typed("gate r.json scores.csv --json")
 
     assert [each["answer"]["limits"][0]["maximum"] for each in done.answer["files"]] == [0.1, 0.9]
-    Path("r.json").write_text(json.dumps(sides | {"confidence": 0.99}))
+    Path("r.json").write_text(json.dumps(SIDES | {"confidence": 0.99}))
     assert "type the one of all together: --confidence" in refused("gate r.json scores.csv")
     assert typed("gate r.json scores.csv --confidence 0.9").status in (0, 3)
 
@@ -110,8 +108,7 @@ def test_mace_toml_comes_first_and_a_file_that_is_named_before_all(folder: Path)
 
 def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     Path("mace.toml").write_text("max-advantage = 0.3\n")
-    first = typed("gate scores.csv --state run.json")
-    assert first.err.startswith("note: from mace.toml")
+    assert typed("gate scores.csv --state run.json").err.startswith("note: from mace.toml")
     Path("mace.toml").write_text("max-advantage = 0.9\n")
 
     sides = ([start + 0.01 * n for n in range(20)] for start in (0.31, 0.11))
@@ -130,24 +127,22 @@ def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     ("mace.toml", "[model]\nscore = 'loss'", "model.score: is not an option"),
     ("mace.toml", "prior = 0.1\n[gate.estimator]\nbins = 9", "gate.estimator: need a text, a number"),
     ("mace.toml", "max-tpr = 0.1\nmax_tpr = 0.2", "max_tpr: is given twice"),
-    ("mace.toml", "prior = [[0.1]]", "prior: need a text, a number, true, false, or a list"),
-    ("mace.toml", "prior = 2026-01-01", "prior: need a text, a number, true, false, or a list"),
-    ("mace.toml", "prior = []", "prior: need a text, a number, true, false, or a list"),
+    *(
+        ("mace.toml", f"prior = {value}", "prior: need a text, a number, true, false, or a list")
+        for value in ("[[0.1]]", "2026-01-01", "[]")
+    ),
     ("mace.toml", "prior = ", "mace.toml: is not TOML: "),
     ("mace.toml", "\x00", "mace.toml: is not TOML: "),
     ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
     ("mace.toml", "\ufeffmax-advantage = 'x'", "--max-advantage: needs to be a number"),
     ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
+    ("mace.toml", "#" * 2_000_000, "larger than"),
 )
 def test_what_is_wrong_with_a_file_is_misuse_that_names_it(name: str, text: str, words: str, folder: Path) -> None:
     Path("mace.toml").unlink(missing_ok=True)
     Path(name).write_text(text)
 
-    done = typed("gate scores.csv")
-
-    assert done.status == 2
-    assert words in done.err
-    assert "Traceback" not in done.err
+    assert words in refused("gate scores.csv")
 
 
 @each_case("named, words", [("absent.toml", "cannot be read"), (".", "cannot be read"), ("pyproject.toml", "has no")])
@@ -161,12 +156,6 @@ def test_a_project_without_a_table_is_passed_over(folder: Path) -> None:
     Path("pyproject.toml").write_text("[tool.ruff]\nline-length = 90\n")
 
     assert typed("gate scores.csv --max-advantage 0.9").err == ""
-
-
-def test_a_file_too_large_is_not_read_whole(folder: Path) -> None:
-    Path("mace.toml").write_bytes(b"#" * 2_000_000)
-
-    assert "larger than" in refused("gate scores.csv --max-advantage 0.9")
 
 
 def test_config_prints_what_each_command_takes(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
 from macekit.schemas.by_operation import QUESTIONS as MODELS
 from tests.app.cli.files import refused
+from tests.cases import each_case
 
 
 def parse(operation: str, line: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
@@ -64,22 +65,19 @@ def test_the_values_of_a_question_are_those_that_it_takes() -> None:
 
 
 def test_an_option_given_twice_is_refused_by_every_command() -> None:
-    lines = [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]
-    for line in lines:
+    for line in [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]:
         assert ": given twice\nSee mace " in refused(line), line
 
 
-@pytest.mark.parametrize(
-    ("service", "shell"),
-    [
-        ("say which with score=NAME, or several", "say which with --score NAME, or several"),
-        ("needs members=N in the query string: its", "needs --member-count N: its"),
-        ("estimator.kind and metric.beta", "--estimator and --beta"),
-        ("groups: max_group_risk needs a label", "--group (groups in JSON): --max-group-risk needs a label"),
-        ("metric: say which metric the limit max is for", "--metric: say which metric the limit --max is for"),
-        ("post several to /v1/compare", "post several to mace compare"),
-        ("ask /v1/advantage; the body is", "ask mace estimate; the input is"),
-    ],
+@each_case(
+    "service, shell",
+    ("say which with score=NAME, or several", "say which with --score NAME, or several"),
+    ("needs members=N in the query string: its", "needs --member-count N: its"),
+    ("estimator.kind and metric.beta", "--estimator and --beta"),
+    ("groups: max_group_risk needs a label", "--group (groups in JSON): --max-group-risk needs a label"),
+    ("metric: say which metric the limit max is for", "--metric: say which metric the limit --max is for"),
+    ("post several to /v1/compare", "post several to mace compare"),
+    ("ask /v1/advantage; the body is", "ask mace estimate; the input is"),
 )
 def test_problems_are_put_in_the_words_of_the_shell(service: str, shell: str) -> None:
     assert in_shell(service) == shell

@@ -16,21 +16,15 @@ from app.cli import run
 from app.cli.commands import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from app.openapi.files import FILES
-from macekit.call import CSV, Body, Call
-from macekit.operations import perform
-from tests.app.cli.files import answer, refused, side, typed
+from macekit.call import CSV
+from tests.app.cli.files import answer, refused, service, side, typed
 from tests.cases import each_case
+from tests.macekit.asking import ask
 
 pytestmark = pytest.mark.usefixtures("quick")
 
 RULE = "--rule top", {"rule.kind": "top"}
 """What an attack needs that has scores and no guesses: in the shell, and in a query."""
-
-
-def service(operation: str, **query: str) -> Any:
-    """What the service answers to the same table."""
-    reply = perform(Call(operation, CSV, query=tuple(query.items())), Body.of(Path("scores.csv").read_bytes()))
-    return json.loads(bytes(reply.body))
 
 
 @pytest.mark.slow
@@ -76,14 +70,13 @@ def test_every_format_gives_the_same_numbers_by_its_name_or_its_first_bytes(fold
 
 
 def test_arrow_files_and_tables_separated_by_tabs_are_read(folder: Path) -> None:
-    expected = answer("estimate scores.csv")["advantage"]
     (folder / "scores.tsv").write_text((folder / "scores.csv").read_text().replace(",", "\t"))
     table = pa.ipc.open_stream((folder / "scores.arrow").read_bytes()).read_all()
     with pa.ipc.new_file(str(folder / "scores.feather"), table.schema) as writer:
         writer.write_table(table)
 
-    assert answer("estimate scores.tsv")["advantage"] == expected
-    assert answer("estimate scores.feather")["advantage"] == expected
+    csv, tsv, feather = (answer(f"estimate scores.{suffix}")["advantage"] for suffix in ("csv", "tsv", "feather"))
+    assert csv == tsv == feather
 
 
 def test_a_side_may_be_a_file_of_one_column_a_column_of_a_table_or_rows_of_a_vector(folder: Path) -> None:
@@ -129,8 +122,7 @@ def test_options_of_the_command_line_win_over_those_of_a_request(folder: Path) -
 def test_several_files_are_compared_by_their_stems(folder: Path) -> None:
     found = answer("compare before.csv after.csv --no-paired --against after")
 
-    posted = json.dumps({**JSON_EXAMPLES["compare"]["models"].value, "against": "after"}).encode()  # type: ignore[dict-item]
-    asked = json.loads(bytes(perform(Call("compare"), Body.of(posted)).body))
+    asked = ask("compare", {**JSON_EXAMPLES["compare"]["models"].value, "against": "after"})  # type: ignore[dict-item]
     read = [each.pop("columns") for each in found["provenance"]]
     assert [[(column["role"], column["name"]) for column in columns] for columns in read] == [
         [(role, f"{file}: {role}") for role in ("score", "member")] for file in ("before", "after")
@@ -173,9 +165,7 @@ def test_a_plan_needs_no_file() -> None:
 
 @each_case("line, records", [("risk scores.csv", 10), ("risk scores.csv --top 3", 3)])
 def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, line: str, records: int) -> None:
-    table = typed(line).out.partition("\nRecord ")[2].partition("\n\n")[0]
-
-    assert len(table.splitlines()) - 1 == records
+    assert len(typed(line).out.partition("\nRecord ")[2].partition("\n\n")[0].splitlines()) - 1 == records
     assert len(answer("risk scores.csv")["records"]["index"]) == 48
 
 

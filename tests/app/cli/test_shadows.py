@@ -87,8 +87,7 @@ def test_the_table_is_read_by_the_questions(folder: Path, suffix: str) -> None:
     assert (done.status, done.out) == (0, "")
     assert done.err == f"240 records scored by {', '.join(QUERIES)}; higher is more like a member.\n"
     first = next(iter(ranked("signals.npz --scale logit")))
-    found = answer(f"report out.{suffix} --score {first} --group group")
-    assert found["result"]["advantage"]["lower"] > 0
+    assert answer(f"report out.{suffix} --score {first} --group group")["result"]["advantage"]["lower"] > 0
     assert typed(f"compare out.{suffix} --score {','.join(QUERIES)}").status == 0
 
 
@@ -160,9 +159,7 @@ def test_records_without_their_shadows_are_left_out_and_counted(folder: Path) ->
     assert len(lacking) == 5
 
     out = printed("own.npz --scale logit")
-    said = typed("shadows own.npz --scale logit -o own.csv").err
-
-    assert "\nnote: 5 of 1,000 records left out" in said
+    assert "\nnote: 5 of 1,000 records left out" in typed("shadows own.npz --scale logit -o own.csv").err
     assert "\nnote: 5 of 1,000 records left out: no shadow was trained on them, or every one was" in out
     assert "\nlira_online " in out
     with open("own.csv", newline="") as file:

@@ -45,15 +45,19 @@ def test_the_riskiest_of_the_scores_is_held_against_one_limit(folder: Path, line
         assert re.search(r"^(Pass|Fail|Undecided, not enough data): ", each.err if line else each.out, re.MULTILINE)
 
 
-def test_what_is_written_and_then_compared_is_what_is_answered_at_once(folder: Path) -> None:
-    assert typed("text tokens.jsonl out.jsonl -q").status == 0
-
+def test_what_is_written_is_read_by_the_questions_and_compared_to_what_is_answered_at_once(folder: Path) -> None:
+    done = typed("text tokens.jsonl out.jsonl -q")
     at_once = answer("text tokens.jsonl")
-    later = answer(f"compare out.jsonl --query continuous --score {','.join(QUERIES)}")
+    later = typed(f"compare out.jsonl --query continuous --score {','.join(QUERIES)} --json").answer
+    one = answer("estimate out.jsonl --score text_loss")
 
-    assert at_once["ranking"] == later["ranking"]
-    assert at_once["maximum"] == later["maximum"]
+    assert (done.status, done.out) == (0, "")
+    assert (at_once["ranking"], at_once["maximum"]) == (later["ranking"], later["maximum"])
     assert at_once["not_asked"] == {"minkpp": "needs mean and std"}
+    read = {each["role"]: each["name"] for each in one["provenance"]["columns"]}
+    assert read == {"score": "text_loss", "member": "member"}
+    assert one["advantage"]["lower"] > 0
+    assert "read: score from text_loss (numbers, " in typed("compare out.jsonl --score text_loss,mink").out
 
 
 def test_scores_are_those_of_the_library(folder: Path) -> None:
@@ -92,18 +96,6 @@ def test_the_answer_does_not_depend_on_the_batch(folder: Path, batch: int, monke
     assert found == [{name: row[name] for name in QUERIES} for row in expected]
     assert pq.read_table("out.parquet").to_pylist() == expected
     assert rows("out.ndjson") == expected
-
-
-def test_what_is_written_is_read_by_the_questions(folder: Path) -> None:
-    assert typed("text tokens.jsonl out.jsonl -q").out == ""
-
-    one = answer("estimate out.jsonl --score text_loss")
-    compared = typed("compare out.jsonl --score text_loss,mink")
-
-    read = {each["role"]: each["name"] for each in one["provenance"]["columns"]}
-    assert read == {"score": "text_loss", "member": "member"}
-    assert one["advantage"]["lower"] > 0
-    assert "read: score from text_loss (numbers, " in compared.out
 
 
 @each_case("how", get_args(text.How))

@@ -11,14 +11,14 @@ import pytest
 from app.cli.commands import THEORY
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files, files_of, options_with
-from macekit.call import JSON, NPY, Body, Call
+from macekit.call import JSON, NPY
 from macekit.catalogue import ARRAYS, flag
 from macekit.operation import Operation
-from macekit.operations import perform
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import of_table, query_pairs
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
+from tests.macekit.asking import asked
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -40,10 +40,8 @@ def shown() -> dict[str, bytes]:
 
 
 def service(operation: str, media_type: str, body: bytes, *query: tuple[str, str]) -> dict[str, Any]:
-    reply = perform(Call(operation, media_type, query=query), Body.of(body))
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    assert reply.status == 200, found
-    return found
+    answer: dict[str, Any] = asked(operation, body, media_type, **dict(query))
+    return answer
 
 
 def pairs_of(operation: str) -> tuple[tuple[str, str], ...]:

@@ -18,8 +18,7 @@ def sent_first(service: Running, headers: Mapping[str, str], size: int) -> Answe
     """The answer, as a client gets it that reads only when all is sent."""
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
     try:
-        more = {"Content-Length": str(size), **headers}
-        connection.request("POST", "/v1/advantage", b" " * size, more)
+        connection.request("POST", "/v1/advantage", b" " * size, {"Content-Length": str(size), **headers})
         found = connection.getresponse()
         return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
     finally:
@@ -44,8 +43,7 @@ def test_a_refusal_reaches_a_client_that_sends_its_whole_body_first(
     for _ in range(3):
         answer = sent_first(locked, headers, size)
 
-        assert answer.status == status
-        assert answer.headers["connection"] == "close"
+        assert (answer.status, answer.headers["connection"]) == (status, "close")
 
 
 def test_a_refused_client_that_sends_for_ever_is_cut_off(locked: Running) -> None:
@@ -70,9 +68,7 @@ def test_a_client_that_closes_its_side_after_its_request_is_answered(service: Ru
     with begun(service, "/v1/advantage", as_json(*world(records))) as connection:
         connection.shutdown(socket.SHUT_WR)
 
-        answer = answered(connection)
-
-        assert answer.status == 200
+        assert answered(connection).status == 200
         assert connection.recv(1) == b""
     assert metric(service, CANCELLED) == before
 

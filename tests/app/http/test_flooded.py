@@ -16,7 +16,7 @@ from app.audit_file import verify
 from app.workers.admission import MOST_SMALL
 from tests.app.conftest import KEY
 from tests.app.http.asked import answered, as_json, head, metric, post, slug, workers_of, world
-from tests.app.running import PATIENCE, SERVE, Answer, Running, start, until
+from tests.app.running import PATIENCE, Answer, Running, until
 
 SMALL = as_json(*world(350))
 QUESTION = head("/v1/advantage", len(SMALL)) + SMALL
@@ -75,8 +75,7 @@ def test_a_probe_does_not_wait_for_all_the_small_requests_before_it(audited: Run
     answers = asked_at_once(audited, MOST_SMALL, b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n", anew=anew)
 
     assert [answer.status for answer in answers] == [200] * (MOST_SMALL + 1)
-    questions = until(lambda: asked(audited, mark, MOST_SMALL + 1))
-    assert questions.index("/healthz") < MOST_SMALL // 2
+    assert until(lambda: asked(audited, mark, MOST_SMALL + 1)).index("/healthz") < MOST_SMALL // 2
 
 
 def ticks_of(pids: list[int]) -> int:
@@ -141,14 +140,3 @@ def test_a_service_whose_event_loop_no_longer_turns_is_not_alive(service: Runnin
     until(lambda: probes.ask("/healthz").status == 200)
 
     assert slug(stuck) == "not-ready"
-
-
-@pytest.mark.slow
-def test_a_port_of_probes_that_is_taken_stops_the_start(tmp_path: Path) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        start(tmp_path, SERVE, probe_port=str(taken.getsockname()[1])) as process,
-    ):
-        assert process.wait(PATIENCE) == 1
-
-    assert "Address already in use" in (tmp_path / "stdout").read_text()

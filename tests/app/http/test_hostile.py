@@ -39,8 +39,7 @@ def test_a_word_that_is_escaped_goes_to_a_worker_and_plain_scores_need_none() ->
 
 
 def test_a_trickled_count_does_not_hold_the_only_worker(narrow: Running) -> None:
-    rows = b"score,member\n" + b"1,1\n" * 30_000
-    with begun(narrow, "/v1/counts", rows, declared=10**6, media_type=CSV):
+    with begun(narrow, "/v1/counts", b"score,member\n" + b"1,1\n" * 30_000, declared=10**6, media_type=CSV):
         answer = post(narrow, "/v1/advantage", as_json(*world(2000)))
 
     assert answer.status == 200

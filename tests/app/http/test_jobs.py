@@ -114,12 +114,19 @@ def post(
     return service.ask(path, "POST", body, JSON | dict(headers))
 
 
+def known(service: Running, place: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """What is known of a job, once it has ended."""
+
+    def found() -> Answer | None:
+        answer = service.ask(place, headers=headers)
+        return None if answer.status == 200 and answer.json()["state"] == "working" else answer
+
+    answer: Answer = until(found, service.process)
+    return answer
+
+
 def ended(service: Running, place: str) -> dict[str, Any]:
-    """What is known of a job that has ended."""
-    known: dict[str, Any] = until(
-        lambda: (known := service.ask(place).json())["state"] != "working" and known, service.process
-    )
-    return known
+    return dict(known(service, place).json())
 
 
 def same(one: Answer, other: Answer) -> bool:
@@ -246,9 +253,7 @@ def test_events_tell_how_far_it_is_until_it_has_ended(usual: Waiting) -> None:
     places = [post(usual).headers["location"] for _ in range(2)]
     until(lambda: usual.ask(places[0]).json()["seconds"] > 0.5)
     usual.go()
-    events = [usual.ask(f"{place}/events") for place in places]
-
-    for each in events:
+    for each in [usual.ask(f"{place}/events") for place in places]:
         assert each.headers["content-type"].startswith("text/event-stream")
         parts = each.body.decode().strip().split("\n\n")
         names = [part.splitlines()[0] for part in parts]
@@ -300,17 +305,6 @@ def test_answers_that_are_kept_take_no_more_than_all_may(shared: Waiting) -> Non
 
 
 # --- nobody's jobs are in another's way ---------------------------------------------------------------------
-
-
-def known(service: Running, place: str, headers: Mapping[str, str]) -> Answer:
-    """What is known of a job, once it has ended."""
-    return until(  # type: ignore[no-any-return]
-        lambda: (
-            ((found := service.ask(place, headers=headers)).status != 200 or found.json()["state"] != "working")
-            and found
-        ),
-        service.process,
-    )
 
 
 @pytest.mark.slow
@@ -477,9 +471,7 @@ def test_python_asks_again_where_its_job_is_not_known_any_more(brief: Waiting, l
     reached(brief, 'mace_jobs{state="done"}', 0.0)
     later.setattr(client, "sleep", wait_until_forgotten)
 
-    result = mace(brief).estimate(MEMBERS, NONMEMBERS)
-
-    assert result.answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
+    assert mace(brief).estimate(MEMBERS, NONMEMBERS).answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
 
 
 def test_python_tells_the_service_when_nobody_waits_any_more(usual: Waiting, later: pytest.MonkeyPatch) -> None:

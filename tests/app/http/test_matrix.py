@@ -60,9 +60,7 @@ def test_the_optimal_metric(service: Running, sides: Body, kind: str, name: str)
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
 def test_the_individual_risk_and_metric(service: Running, sides: Body, kind: str, name: str) -> None:
-    body = {**sides, "metric": name, "estimator": estimator(kind)}
-
-    answer = ask(service, "individual-risk", body)
+    answer = ask(service, "individual-risk", {**sides, "metric": name, "estimator": estimator(kind)})
 
     scores = Scores.of(**sides)
     risk = record_risk(scores, PRIOR, reading=READINGS[kind])

@@ -27,9 +27,7 @@ def test_a_method_answers_where_it_is_said_to(service: Running, name: str, ask: 
 
 
 def test_the_service_lists_them_and_leaves_no_question_out(service: Running) -> None:
-    listed = service.ask("/v1/methods").json()["methods"]
-
-    assert listed == METHODS
+    assert service.ask("/v1/methods").json()["methods"] == METHODS
     asked = {ask["question"] for _, ask in ASKS}
     helpers = {"/v1/columns", "/v1/counts", "/v1/plan"}  # they say what to ask, and state nothing of a model
     assert {f"/v1/{each.name}" for each in OPERATIONS} - asked == helpers

@@ -46,8 +46,13 @@ def test_several_lines_of_accept_are_one_list() -> None:
     assert accepted(Headers(raw=lines), FORMS) == CSV
 
 
-def test_a_media_type_is_read_without_its_parameters() -> None:
-    assert media_type(Headers({"content-type": "Application/JSON; charset=utf-8"}), FORMS) == JSON
+@each_case(
+    "given, kind",
+    ("Application/JSON; charset=utf-8", JSON),
+    *((name, NDJSON) for name in ("application/x-ndjson", "application/jsonl", "Application/NDJSON; charset=utf-8")),
+)
+def test_a_media_type_is_read_without_its_parameters_and_lines_of_json_go_by_several_names(given, kind) -> None:
+    assert media_type(Headers({"content-type": given}), (*FORMS, NDJSON)) == kind
 
 
 @each_case("forms, other", [((JSON,), False), (FORMS, True)])
@@ -83,8 +88,3 @@ def test_a_pickle_is_refused_by_its_name(given: str) -> None:
         media_type(Headers({"content-type": given}), FORMS)
 
     assert caught.value.kind.slug == "pickle"
-
-
-@each_case("given", ["application/x-ndjson", "application/jsonl", "Application/NDJSON; charset=utf-8"])
-def test_lines_of_json_go_by_several_names(given: str) -> None:
-    assert media_type(Headers({"content-type": given}), (*FORMS, NDJSON)) == NDJSON

@@ -45,8 +45,7 @@ def test_more_connections_than_descriptors_fail_until_others_close(poor: Running
             return False
 
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 256
-    connections = [socket.create_connection(("127.0.0.1", poor.port), 10) for _ in range(100)]
-    for connection in connections:
+    for connection in [socket.create_connection(("127.0.0.1", poor.port), 10) for _ in range(100)]:
         connection.close()
 
     assert until(alive)

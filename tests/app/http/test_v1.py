@@ -38,9 +38,7 @@ SPELT = (
 @pytest.mark.parametrize("media_type", TABLES)
 def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: Running) -> None:
     sides = world(300)
-    body = TABLES[media_type](table(*sides))
-
-    answer = ok(post(service, f"/v1/advantage?{SPELT}", body, media_type))
+    answer = ok(post(service, f"/v1/advantage?{SPELT}", TABLES[media_type](table(*sides)), media_type))
 
     by_field = ok(post(service, "/v1/advantage", as_json(*sides, **OPTIONS)))
     assert taken(answer) == NAMES.get(media_type, {"score": "score", "member": "member"})
@@ -149,8 +147,7 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
 
     answer = ok(post(service, "/v1/individual-risk?score=score&group=kind&unit=whose&top=5&seed=3", body, CSV))
 
-    as_text = [str(unit) for unit in units]
-    asked = as_json(members, nonmembers, groups=groups, units=as_text, top=5, seed=3)
+    asked = as_json(members, nonmembers, groups=groups, units=[str(unit) for unit in units], top=5, seed=3)
     wanted = ok(post(service, "/v1/individual-risk", asked))
     wanted["provenance"]["options"] |= {"score": "score", "group": "kind", "unit": "whose"}
     assert taken(answer) == {"score": "score", "member": "member", "group": "kind", "unit": "whose"}
@@ -212,8 +209,7 @@ HOSTILE = [
 
 def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running) -> None:
     sides = world(60)
-    groups = (HOSTILE * 16)[:127]
-    body = as_json(*sides, groups=groups)
+    body = as_json(*sides, groups=(HOSTILE * 16)[:127])
 
     answer = post(service, "/v1/individual-risk", body)
 

@@ -87,9 +87,7 @@ def test_a_body_that_expands_beyond_its_limit_is_refused(media_type: str, path: 
 def test_formats_that_are_not_known_are_refused(
     headers: dict[str, str], status: int, slug: str, service: Running
 ) -> None:
-    answer = service.ask("/v1/advantage", "POST", as_json(*world(20)), headers)
-
-    assert refusal(answer) == (status, slug)
+    assert refusal(service.ask("/v1/advantage", "POST", as_json(*world(20)), headers)) == (status, slug)
 
 
 @each_case("media_type", [JSON, *asked.TABLES])

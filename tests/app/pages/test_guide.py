@@ -10,6 +10,7 @@ import pytest
 from app.main import create_app
 from app.settings import Settings
 from tests.app.client import TestClient
+from tests.cases import each_case
 
 SCRIPT, STYLE = "document.body.dataset.theme = 1;", "body { color: red }"
 PAGE = f"<!doctype html><style>{STYLE}</style><script>{SCRIPT}</script><script src='_static/a.js'></script>"
@@ -19,8 +20,7 @@ KEY = "correct-horse-battery-staple"
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A locked service whose guide has a page, a script and a file to take along; a file beside it is no part of it."""
-    folder = tmp_path_factory.mktemp("site")
-    guide = folder / "guide"
+    guide = tmp_path_factory.mktemp("site") / "guide"
     files = {"index.html": PAGE, "reference/a.html": "<p>a</p>", "_static/a.js": "1", "_downloads/b.py": "2"}
     for name, text in {**files, "../secret.html": "secret"}.items():
         (guide / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,18 +52,15 @@ def test_a_page_may_run_what_stands_in_it_and_its_own_files_and_nothing_else(cli
     assert headers["content-type"] == "text/html; charset=utf-8"
 
 
-@pytest.mark.parametrize(
-    ("place", "media_type"),
-    [
-        ("", "text/html; charset=utf-8"),
-        ("reference/a.html", "text/html; charset=utf-8"),
-        ("_static/a.js", "text/javascript; charset=utf-8"),
-        ("_downloads/b.py", "application/octet-stream"),
-    ],
+@each_case(
+    "place, media_type",
+    ("", "text/html; charset=utf-8"),
+    ("reference/a.html", "text/html; charset=utf-8"),
+    ("_static/a.js", "text/javascript; charset=utf-8"),
+    ("_downloads/b.py", "application/octet-stream"),
 )
 def test_what_has_not_changed_is_not_sent_again(client: TestClient, place: str, media_type: str) -> None:
     first = client.get(f"/docs/guide/{place}")
-
     again = client.get(f"/docs/guide/{place}", headers={"If-None-Match": first.headers["etag"]})
 
     assert (first.status_code, first.headers["content-type"]) == (200, media_type)
@@ -71,9 +68,7 @@ def test_what_has_not_changed_is_not_sent_again(client: TestClient, place: str, 
     assert (again.status_code, again.content) == (304, b"")
 
 
-@pytest.mark.parametrize(
-    "place", ["missing.html", "../secret.html", "..%2fsecret.html", "reference", "%2e%2e/secret.html"]
-)
+@each_case("place", ["missing.html", "../secret.html", "..%2fsecret.html", "reference", "%2e%2e/secret.html"])
 def test_nothing_beside_it_is_served(client: TestClient, place: str) -> None:
     answer = client.get(f"/docs/guide/{place}")
 

@@ -1,6 +1,5 @@
 """The addresses of the pages, over the test client: what is sent, how it is kept, and what it allows."""
 
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from macekit.catalogue import OPERATIONS
 from macekit.reports.html import STYLE_HASH
 from macekit.schemas.questions import Estimator
 from tests.app.client import TestClient
+from tests.cases import each_case
 
 PLAIN = {"Accept-Encoding": "identity"}
 BUNDLE = f"/assets/{load_assets()['swagger-ui-bundle.js'].address}"
@@ -62,8 +62,7 @@ def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: Te
     answer = client.get(path)
 
     policy = directives(answer)
-    assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == "'self'"
+    assert (policy["default-src"], policy["script-src"]) == ("'none'", "'self'")
     assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
     assert not re.search(r"unsafe|https?:|\*", answer.headers["content-security-policy"])
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -71,8 +70,15 @@ def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: Te
     assert answer.headers["cache-control"] == "no-cache"
 
 
-def test_no_page_may_start_a_worker(client: TestClient) -> None:
-    assert not any("worker-src" in directives(client.get(path)) for path in PAGES)
+def test_only_the_page_with_a_report_may_frame_and_only_what_it_made_itself_and_none_starts_a_worker(
+    client: TestClient,
+) -> None:
+    home, docs = (directives(client.get(path)) for path in PAGES)
+
+    assert home["frame-src"] == "blob:"
+    assert home["style-src"] == f"'self' '{STYLE_HASH}'"
+    assert not {"frame-src", "worker-src"} & docs.keys()
+    assert "worker-src" not in home
 
 
 def test_the_former_reference_leads_to_where_the_api_is_shown(client: TestClient) -> None:
@@ -81,39 +87,18 @@ def test_the_former_reference_leads_to_where_the_api_is_shown(client: TestClient
     assert (answer.status_code, answer.headers["location"]) == (308, "docs")
 
 
-def test_only_the_page_with_a_report_may_frame_and_only_what_it_made_itself(client: TestClient) -> None:
-    home = directives(client.get("/"))
+def test_the_page_says_its_version_and_offers_what_there_is(client: TestClient) -> None:
+    """Every metric that needs no weights, every bandwidth, and no way in without its wing."""
+    text = client.get("/").text
+    metrics = re.findall(r'<option value="(\w+)" title="[^"<>]+">[A-Z][\w ]+</option>', text)
+    estimators = [Estimator.model_validate_json(each) for each in re.findall(r"<option value='(.*?)'>", text)]
 
-    assert home["frame-src"] == "blob:"
-    assert home["style-src"] == f"'self' '{STYLE_HASH}'"
-    assert "frame-src" not in directives(client.get("/docs"))
-
-
-def test_the_page_offers_every_metric_that_needs_no_weights(client: TestClient) -> None:
-    offered = re.findall(r'<option value="(\w+)" title="[^"<>]+">[A-Z][\w ]+</option>', client.get("/").text)
-
-    assert offered == [name for name, preset in PRESETS.items() if not preset.parameters]
-    assert {"accuracy", "npv"} < set(offered)
-    assert not {"weighted_accuracy", "f_beta"} & set(offered)
-
-
-def test_the_page_offers_every_bandwidth_as_an_estimator_that_is_understood(client: TestClient) -> None:
-    values = [json.loads(value) for value in re.findall(r"<option value='(.*?)'>", client.get("/").text)]
-
-    offered = [Estimator.model_validate(value) for value in values]
-    assert {each.bandwidth for each in offered} - {None} == set(BANDWIDTHS)
-
-
-def test_the_page_knows_which_questions_there_are(client: TestClient) -> None:
-    """Without its wing a way in is not offered."""
-    listed = re.search(r'data-operations="([^"]*)"', client.get("/").text)
-
-    assert listed is not None
-    assert listed[1].split() == [row.name for row in OPERATIONS]
-
-
-def test_the_page_says_its_version(client: TestClient) -> None:
-    assert f"mace {__version__}" in client.get("/").text
+    assert metrics == [name for name, preset in PRESETS.items() if not preset.parameters]
+    assert {"accuracy", "npv"} < set(metrics)
+    assert not {"weighted_accuracy", "f_beta"} & set(metrics)
+    assert {each.bandwidth for each in estimators} - {None} == set(BANDWIDTHS)
+    assert re.findall(r'data-operations="([^"]*)"', text)[0].split() == [row.name for row in OPERATIONS]
+    assert f"mace {__version__}" in text
 
 
 def test_an_address_in_a_page_is_escaped() -> None:
@@ -144,18 +129,18 @@ def test_a_file_comes_compressed_to_whoever_takes_it(client: TestClient) -> None
     assert int(small.headers["content-length"]) < len(plain.content) / 3
 
 
-@pytest.mark.parametrize("accept", ["identity", "br", "gzip;q=0", "gzip; q=0.000, br", "x-gzipped"])
-def test_a_file_comes_plain_to_whoever_takes_no_gzip(client: TestClient, accept: str) -> None:
-    answer = client.get(BUNDLE, headers={"Accept-Encoding": accept})
+@each_case(
+    "path, accept",
+    *((BUNDLE, accept) for accept in ("identity", "br", "gzip;q=0", "gzip; q=0.000, br", "x-gzipped")),
+    (ICON, "gzip"),
+)
+def test_a_file_comes_plain_to_whoever_takes_no_gzip_and_an_image_always(
+    client: TestClient, path: str, accept: str
+) -> None:
+    answer = client.get(path, headers={"Accept-Encoding": accept})
 
     assert "content-encoding" not in answer.headers
-
-
-def test_an_image_is_not_compressed_again(client: TestClient) -> None:
-    answer = client.get(ICON, headers={"Accept-Encoding": "gzip"})
-
-    assert answer.headers["content-type"] == "image/png"
-    assert "content-encoding" not in answer.headers
+    assert answer.headers["content-type"] == ("image/png" if path == ICON else "text/javascript; charset=utf-8")
 
 
 @pytest.mark.parametrize("accept", ["gzip", "identity"])
@@ -171,8 +156,7 @@ def test_a_file_that_is_held_already_is_not_sent_again(client: TestClient, accep
 def test_head_answers_like_get_without_a_body(client: TestClient, path: str) -> None:
     head, get = client.head(path), client.get(path)
 
-    assert head.status_code == 200
-    assert head.content == b""
+    assert (head.status_code, head.content) == (200, b"")
     assert dict(head.headers) == dict(get.headers)
 
 

@@ -130,8 +130,7 @@ def test_a_minute_ends_for_a_key_and_a_clock_that_is_set_back_locks_nobody_out(
                 await connection.execute(f"UPDATE mace.pace SET {earlier} WHERE key = $1", key, ago)
             return await outcomes([pace.count(key, 3, "so often") for _ in range(4)])
 
-    found = asyncio.run(work())
-    assert found == ({"done": 3, "rate-limit": 1} if free else {"rate-limit": 4})
+    assert asyncio.run(work()) == ({"done": 3, "rate-limit": 1} if free else {"rate-limit": 4})
 
 
 def seals(work: Callable[[list[RunsInStore]], Awaitable[Any]], address: str) -> Any:

@@ -63,8 +63,7 @@ def attributes(found: Any) -> dict[str, Any]:
 
 
 def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None:
-    exchange = Exchange("r-1", "POST", "/v1/advantage", "advantage", 200, records=800)
-    path, resource = one_span(exchange, [])
+    path, resource = one_span(Exchange("r-1", "POST", "/v1/advantage", "advantage", 200, records=800), [])
 
     span = resource.scope_spans[0].spans[0]
     assert path == "/v1/traces"
@@ -108,8 +107,7 @@ def test_a_failure_is_an_error_that_names_its_problem_and_no_message() -> None:
         made.close()
 
     (_, request), *_ = received
-    span = request.resource_spans[0].scope_spans[0].spans[0]
-    assert span.status.code == 2
+    assert request.resource_spans[0].scope_spans[0].spans[0].status.code == 2
     assert b"0.1234" not in request.SerializeToString()
 
 

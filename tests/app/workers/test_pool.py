@@ -52,9 +52,7 @@ def gate(tmp_path: Path) -> Gate:
 def test_a_job_gets_its_call_and_its_body_and_gives_its_reply(workers: Workers) -> None:
     call = Call("options", "text/csv", "gzip", (("prior", "0.3"), ("naïve", "✓")), "text/csv", 77)
 
-    reply = workers.run(workers.pool.run(call, b"scores"))
-
-    assert reply.body.decode() == repr(call)
+    assert workers.run(workers.pool.run(call, b"scores")).body.decode() == repr(call)
     assert workers.do("size", b"x" * 10).records == 10
 
 
@@ -95,9 +93,7 @@ def test_a_job_that_ends_two_workers_fails_and_ends_no_third(
 ) -> None:
     before, cause = workers.kills("lost"), {"killed": "Killed", "aborted": "Aborted"}[operation]
 
-    failed = workers.run(refused(do(workers.pool, operation)))
-
-    assert failed.kind.slug == "worker-lost"
+    assert workers.run(refused(do(workers.pool, operation))).kind.slug == "worker-lost"
     assert workers.kills("lost") == before + 2
     workers.run(until(lambda: cause in str([getattr(each, "fields", {}) for each in caplog.records])))
 

@@ -69,8 +69,7 @@ def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
     macekit.mlflow.log(second, "leakage", run)
 
     found = store.get_run(run).data
-    assert found.tags["leakage.verdict"] == "fail"
-    assert found.metrics["leakage/threshold"] == 0.01
+    assert (found.tags["leakage.verdict"], found.metrics["leakage/threshold"]) == ("fail", 0.01)
     assert [each.value for each in store.get_metric_history(run, "leakage/threshold")] == [0.9, 0.01]
 
 
@@ -80,8 +79,7 @@ def test_without_a_run_one_is_started_and_ended(store: MlflowClient) -> None:
 
     assert mlflow.active_run() is None
     found = store.get_run(run)
-    assert found.info.status == "FINISHED"
-    assert found.data.tags["membership.operation"] == "plan"
+    assert (found.info.status, found.data.tags["membership.operation"]) == ("FINISHED", "plan")
 
 
 def test_what_has_no_report_is_refused_before_anything_is_logged(store: MlflowClient) -> None:
@@ -98,8 +96,7 @@ def test_what_was_decided_by_is_logged_however_many_numbers_there_are(store: Mlf
     run = macekit.mlflow.log(macekit.report(MEMBERS, NONMEMBERS, groups=labels, max_advantage=0.1))
 
     metrics = store.get_run(run).data.metrics
-    assert len(metrics) == macekit.mlflow.MOST_METRICS
-    assert metrics["membership/threshold"] == 0.1
+    assert (len(metrics), metrics["membership/threshold"]) == (macekit.mlflow.MOST_METRICS, 0.1)
 
 
 @pytest.mark.slow

@@ -88,9 +88,7 @@ def test_a_request_takes_the_former_name_and_the_answer_warns(operation: str) ->
 
 def test_a_query_string_takes_the_former_name() -> None:
     rows = [*(f"{each},1" for each in MEMBERS), *(f"{each},0" for each in NONMEMBERS)]
-    body = "\n".join(["score,member", *rows]).encode()
-
-    answer = ask("advantage", body, CSV, threshold="0.1")
+    answer = ask("advantage", "\n".join(["score,member", *rows]).encode(), CSV, threshold="0.1")
 
     assert answer["verdict"]["threshold"] == 0.1
     assert "former_name" in [each["code"] for each in answer["warnings"]]

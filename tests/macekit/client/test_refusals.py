@@ -130,16 +130,12 @@ def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, 
 )
 def test_text_that_is_none_is_refused(ask, given, options, mace) -> None:
     for client in (macekit, mace):
-        problem = refused(client, *given, ask=ask, **options)
-
-        assert problem.kind in ("malformed-body", "wrong-type")
+        assert refused(client, *given, ask=ask, **options).kind in ("malformed-body", "wrong-type")
 
 
 @each_case("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_row_without_a_score_is_named_by_its_number(frame: Any) -> None:
-    columns = {"score": [0.1, None, 0.3], "member": [True, False, True]}
-
-    problem = refused(macekit, frame(columns))
+    problem = refused(macekit, frame({"score": [0.1, None, 0.3], "member": [True, False, True]}))
 
     assert (problem.kind, problem.field, problem.index) == ("not-finite", "score", 1)
 
@@ -155,8 +151,7 @@ def test_options_of_numpys_types_are_as_good_as_pythons() -> None:
 
     found = macekit.estimate(*SIDES, **given)
 
-    assert found.provenance.options["prior"] == 0.25
-    assert found.provenance.seed == 3
+    assert (found.provenance.options["prior"], found.provenance.seed) == (0.25, 3)
 
 
 @each_case("client", [macekit, macekit.Mace("http://127.0.0.1:1")])

@@ -92,9 +92,7 @@ def test_a_decision_is_that_of_the_threshold_or_of_the_gate(results: dict[str, m
 
 
 def test_json_is_what_the_service_sends(service: Running, tmp_path: Path) -> None:
-    found = estimated(prior=0.3)
-
-    written = found.to_json(tmp_path / "answer.json")
+    written = estimated(prior=0.3).to_json(tmp_path / "answer.json")
 
     sent = posted(service, "advantage", "application/json", prior=0.3)
     assert written.encode() == sent == (tmp_path / "answer.json").read_bytes()
@@ -216,8 +214,7 @@ def test_every_chart_is_a_specification_and_a_picture(name, results, tmp_path) -
         assert chart.description
         assert ET.parse(chart.save(tmp_path / "chart.svg")).getroot().tag.endswith("svg")
         assert chart.save(tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
-        shown = chart._repr_mimebundle_()["image/svg+xml"].encode()
-        assert shown == (tmp_path / "chart.svg").read_bytes()
+        assert chart._repr_mimebundle_()["image/svg+xml"].encode() == (tmp_path / "chart.svg").read_bytes()
         assert repr(chart) == f"<Chart {chart.name}: {chart.title}>"
 
 

@@ -1,5 +1,6 @@
 """One question, one answer: here, on a server, and as JSON by hand, to the last bit, whatever the records came in."""
 
+import gzip
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,15 +12,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
-from pyarrow import csv, feather, parquet
 
 import macekit
 from estimators import Counts, Scores
+from macekit.call import ARROW_FILE, CSV, NDJSON, NPY, NPZ, PARQUET
 from macekit.client.columns import column
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, as_lists, by_hand, by_side, shuffled, world
-from tests.macekit.decoding.support import read
+from tests.macekit.decoding.support import read, table_bytes
 
 ASKED: dict[str, Any] = {
     "prior": 0.3, "max_advantage": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3,
@@ -128,30 +129,20 @@ def test_the_risk_of_a_row_stands_at_the_number_of_that_row(mace: macekit.Mace) 
             assert client.risk(frame(columns), **names, seed=1).answer == expected.answer, name
 
 
+KINDS_OF_FILES = {
+    ".csv": CSV, ".csv.gz": CSV, ".jsonl": NDJSON, ".parquet": PARQUET, ".arrow": ARROW_FILE, ".npy": NPY,
+    ".npz": NPZ,
+}  # fmt: skip
+
+
 def written(folder: Path, suffix: str) -> Path:
-    table = pa.table(shuffled())
     path = folder / f"scores{suffix}"
-    if suffix == ".csv":
-        csv.write_csv(table, path)
-    elif suffix == ".csv.gz":
-        with pa.CompressedOutputStream(str(path), "gzip") as sink:
-            csv.write_csv(table, sink)
-    elif suffix == ".parquet":
-        parquet.write_table(table, path)
-    elif suffix == ".arrow":
-        feather.write_feather(table, path, compression="uncompressed")
-    elif suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
-    elif suffix == ".npz":
-        np.savez_compressed(path, **{name: np.asarray(column) for name, column in shuffled().items()})
-    elif suffix == ".json":
+    if suffix == ".json":
         path.write_text(json.dumps({**sides_of_table(), "prior": 0.9}))
     else:
-        np.save(path, FRAMES["structured array"](shuffled()))
+        data = table_bytes(shuffled(), KINDS_OF_FILES[suffix])
+        path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
     return path
-
-
-SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", ".json")
 
 
 @pytest.mark.slow
@@ -161,7 +152,7 @@ def test_files_of_every_kind(metrics, tmp_path, service, mace) -> None:
     asked: dict[str, Any] = {"metrics": metrics, "prior": 0.3, "confidence": 0.9}
     wanted = by_hand(service, "metrics", **sides, **asked)
     said = isinstance(metrics[0], str)  # what a query string cannot say goes as JSON, which has no columns
-    for suffix in SUFFIXES:
+    for suffix in (*KINDS_OF_FILES, ".json"):
         path = written(tmp_path, suffix)
         names = {} if suffix == ".json" else {"score": "loss", "member": "is_train"}
 
@@ -248,39 +239,48 @@ def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running,
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
 
 
-@each_case("kind", ["csv", "parquet", "frame", "polars", "arrow", "counts file", "parts of counts", "counts"])
-def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, tmp_path: Path) -> None:
-    sides, queries = {"before": world(), "after": world(seed=5)}, {}
-    for name, (members, nonmembers) in sides.items():
+TWO = {"before": world(), "after": world(seed=5)}
+
+
+@pytest.fixture(scope="module")
+def queries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The same two queries in every form that one may have."""
+    folder = tmp_path_factory.mktemp("queries")
+    found: dict[str, dict[str, Any]] = {}
+    for name, (members, nonmembers) in TWO.items():
         inside = np.repeat([True, False], [len(members), len(nonmembers)])
         frame = pd.DataFrame({"loss": np.concatenate([members, nonmembers]), "kept": inside})
         counts = macekit.counts(members, nonmembers)
-        counts.to_json(tmp_path / f"{name}.json")
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-        frame.to_parquet(tmp_path / f"{name}.parquet")
+        counts.to_json(folder / f"{name}.json")
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        frame.to_parquet(folder / f"{name}.parquet")
+        (folder / name).mkdir()
         for part in (0, 1):
-            half = macekit.counts(members[part::2], nonmembers[part::2])
-            (tmp_path / name).mkdir(exist_ok=True)
-            half.to_json(tmp_path / name / f"{part}.json")
-        queries[name] = {
-            "csv": tmp_path / f"{name}.csv",
-            "parquet": str(tmp_path / f"{name}.parquet"),
+            macekit.counts(members[part::2], nonmembers[part::2]).to_json(folder / name / f"{part}.json")
+        for kind, form in {
+            "csv": folder / f"{name}.csv",
+            "parquet": str(folder / f"{name}.parquet"),
             "frame": frame,
             "polars": pl.from_pandas(frame).lazy(),
             "arrow": pa.Table.from_pandas(frame),
-            "counts file": tmp_path / f"{name}.json",
-            "parts of counts": tmp_path / name,
+            "counts file": folder / f"{name}.json",
+            "parts of counts": folder / name,
             "counts": counts,
-        }[kind]
+        }.items():
+            found.setdefault(kind, {})[name] = form
+    return found
+
+
+@each_case("kind", ["csv", "parquet", "frame", "polars", "arrow", "counts file", "parts of counts", "counts"])
+def test_a_query_may_be_a_table_a_file_or_kept_counts(kind: str, queries: dict[str, dict[str, Any]]) -> None:
     counted = "counts" in kind
-    columns = {} if counted else {"score": "loss", "member": "kept"}
-    wanted = {name: {"counts": macekit.counts(*each)["counts"]} for name, each in sides.items()}
+    wanted = {name: {"counts": each["counts"]} for name, each in queries["counts"].items()} if counted else TWO
 
-    found, expected = macekit.compare(queries, **columns), macekit.compare(wanted if counted else sides)
+    found = macekit.compare(queries[kind], **({} if counted else {"score": "loss", "member": "kept"}))
 
-    assert [found.answer[part] for part in ("maximum", "ranking", "differences")] == [
-        expected.answer[part] for part in ("maximum", "ranking", "differences")
-    ]
+    expected = macekit.compare(wanted)
+    for part in ("maximum", "ranking", "differences"):
+        assert found.answer[part] == expected.answer[part]
 
 
 def test_each_side_may_be_a_frame_of_which_one_column_is_the_score() -> None:

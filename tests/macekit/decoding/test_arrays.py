@@ -287,9 +287,7 @@ def test_a_hole_in_a_row_is_told_by_the_row() -> None:
 
 
 def test_a_question_without_its_array_is_refused() -> None:
-    needed = {operation for operation in QUESTIONS if takes_arrays(operation)}
-
-    for operation in needed:
+    for operation in {operation for operation in QUESTIONS if takes_arrays(operation)}:
         question = QUESTIONS[operation].model_json_schema()
         if set(ARRAYS[operation]) & set(question.get("required", ())):
             assert refusal(b"{}", operation=operation).kind.slug == "missing-field"

@@ -133,8 +133,7 @@ def test_two_columns_of_one_name_are_refused_if_that_name_is_used(media_type: st
 
 
 def test_a_stream_without_its_end_marker_is_incomplete() -> None:
-    table = pa.table({"score": NUMBERS, "member": MEMBER})
-    body = arrow_bytes(table, batch=10)
+    body = arrow_bytes(pa.table({"score": NUMBERS, "member": MEMBER}), batch=10)
 
     with pytest.raises(Problem, match="end marker") as caught:
         read(body[:-8], ARROW)

@@ -46,9 +46,7 @@ def body_of(media_type: str) -> bytes:
 @pytest.mark.parametrize("media_type", FORMATS)
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
 def test_counts_of_blocks_from_a_pipe_are_those_of_the_whole(media_type: str, encoding: str) -> None:
-    body = packed(body_of(media_type), encoding)
-
-    with piped(body) as held:
+    with piped(packed(body_of(media_type), encoding)) as held:
         found = tallied(held, call(media_type, encoding))
 
     whole = by_grid(Scores.of(SCORE[MEMBER], SCORE[~MEMBER]))

@@ -30,9 +30,7 @@ def test_a_compressed_body_is_what_it_was_in_one_part_or_several(encoding: str) 
 @each_case("encoding", PACKED)
 @each_case("media_type", [JSON, CSV, NPY])
 def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str) -> None:
-    bomb = packed(bytes(20 * 2**20), encoding)
-
-    problem = refusal(bomb, media_type, encoding, limit=2**20)
+    problem = refusal(packed(bytes(20 * 2**20), encoding), media_type, encoding, limit=2**20)
 
     assert problem.kind.slug == "too-large"
     assert "more than 1048576 bytes" in problem.detail

@@ -46,9 +46,7 @@ def test_a_mutant_is_its_seed_and_its_number() -> None:
 
 @pytest.mark.slow
 def test_every_format_and_every_question_is_mutated() -> None:
-    rows = {fuzz.mutant(0, number, CORPUS).row for number in range(MUTANTS)}
-
-    assert rows == set(fuzz.ROWS)
+    assert {fuzz.mutant(0, number, CORPUS).row for number in range(MUTANTS)} == set(fuzz.ROWS)
 
 
 def _die() -> None:

@@ -100,9 +100,7 @@ def test_decimals_with_a_fraction_are_the_nearest_floats() -> None:
     ('1,2, "a, b"\n', "line 2 has blanks between a separator and a quote"),
 )
 def test_a_quote_that_would_swallow_rows_is_refused_with_its_line(text: str, line: str) -> None:
-    body = b"score,member,note\n" + text.encode()
-
-    for problem in refusals(body):
+    for problem in refusals(b"score,member,note\n" + text.encode()):
         assert problem.kind.slug == "malformed-body"
         assert re.search(line, problem.detail)
 

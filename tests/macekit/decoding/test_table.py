@@ -11,7 +11,7 @@ from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPY, PARQUET, Body
 from macekit.decoding.body import options
 from macekit.problems import Problem
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, refusal, table_bytes
 
 RNG = np.random.default_rng(5)
@@ -62,33 +62,39 @@ WORDS = [
     *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
     *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
 ]
-SAYING: dict[str, dict[str, Any]] = {
-    **{f"called {member}": {score: SCORE, member: MEMBER} for score, member in CALLED},
-    **{f"{yes} or {no}": {"score": SCORE, "member": np.where(MEMBER, yes, no)} for yes, no in WORDS},
+READ: dict[str, tuple[dict[str, Any], dict[str, str], np.ndarray]] = {
+    **{f"called {member}": ({score: SCORE, member: MEMBER}, {}, SCORE[MEMBER]) for score, member in CALLED},
     **{
-        f"0 or 1 as {kind.__name__}": {"score": SCORE, "member": MEMBER.astype(kind)}
+        f"{yes} or {no}": ({"score": SCORE, "member": np.where(MEMBER, yes, no)}, {}, SCORE[MEMBER])
+        for yes, no in WORDS
+    },
+    **{
+        f"0 or 1 as {kind.__name__}": ({"score": SCORE, "member": MEMBER.astype(kind)}, {}, SCORE[MEMBER])
         for kind in (np.bool_, np.int8, np.uint64, np.float32, np.float64)
     },
+    "text scores are categories": ({"score": GROUP, "member": MEMBER}, {}, GROUP[MEMBER]),
+    "several columns are rows of a vector query": (
+        {"a": SCORE, "member": MEMBER, "b": UNIT},
+        {"score": "b, a"},
+        np.column_stack([UNIT, SCORE])[MEMBER],
+    ),
+    "the exact name of a column wins over a column and a value": (
+        {"score": SCORE, "part": np.where(MEMBER, 5, 6), "part=6": MEMBER},
+        {"member": "part=6", "score": "score"},
+        SCORE[MEMBER],
+    ),
 }
+"""Ways to say who is a member and which columns are scores: the columns, the query, and what is read of members."""
 """Ways to say who is a member."""
 
 
 @each_case("media_type", FORMATS)
-@each_case("way", SAYING)
-def test_membership_goes_by_its_usual_names_in_words_or_as_numbers(media_type: str, way: str) -> None:
-    assert np.array_equal(members(SAYING[way], media_type), SCORE[MEMBER])
-
-
-@each_case("media_type", FORMATS)
-def test_several_columns_of_scores_are_rows_of_a_vector_query(media_type: str) -> None:
-    found = members({"a": SCORE, "member": MEMBER, "b": UNIT}, media_type, score="b, a")
-
-    assert np.array_equal(found, np.column_stack([UNIT, SCORE])[MEMBER])
-
-
-@each_case("media_type", FORMATS)
-def test_text_scores_are_categories(media_type: str) -> None:
-    assert members({"score": GROUP, "member": MEMBER}, media_type).tolist() == GROUP[MEMBER].tolist()
+@each_case("way", READ)
+def test_membership_goes_by_its_usual_names_in_words_or_as_numbers_and_scores_are_what_they_are(
+    media_type: str, way: str
+) -> None:
+    given, query, expected = READ[way]
+    assert np.array_equal(members(given, media_type, **query), expected)
 
 
 @each_case("media_type", FORMATS)
@@ -167,14 +173,21 @@ def test_a_column_that_cannot_be_told_is_asked_for_without_repeating_names(
     assert re.search(match, problem.detail)
 
 
-def test_names_of_queries_to_compare_are_bounded() -> None:
-    named = {"score": SCORE, "member": MEMBER, "q" * 201: SCORE}
-    many = {"member": MEMBER[:3], **{f"q{i}": SCORE[:3] for i in range(1001)}}
+MANY = {"member": MEMBER[:3], **{f"q{i}": SCORE[:3] for i in range(1001)}}
+MIXED = {"score": SCORE, "member": MEMBER, "g": GROUP}
 
-    with pytest.raises(Problem, match="201 characters"):
-        read(table_bytes(named, CSV), CSV, operation="compare")
-    with pytest.raises(Problem, match="at most 1000"):
-        read(table_bytes(many, ARROW), ARROW, operation="compare")
+
+def of_queries(given: dict[str, Any], media_type: str) -> Any:
+    return read(table_bytes(given, media_type), media_type, operation="compare")
+
+
+test_what_cannot_be_read_together_is_refused = refusals(
+    "ask, error, words",
+    (lambda: of_queries({"score": SCORE, "member": MEMBER, "q" * 201: SCORE}, CSV), Problem, "201 characters"),
+    (lambda: of_queries(MANY, ARROW), Problem, "at most 1000"),
+    (lambda: members(MIXED, ARROW, score="score,g"), MixedTypes, None),  # text and numbers make no vector
+    (lambda: csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score"), NotFinite, "unit: row 1 is missing"),
+)
 
 
 @pytest.mark.slow
@@ -183,11 +196,6 @@ def test_ten_thousand_columns_are_read_if_two_are_named(media_type: str) -> None
     many = {"member": MEMBER[:20], **{f"q{i}": SCORE[:20] for i in range(9_999)}}
 
     assert np.array_equal(members(many, media_type, score="q777"), SCORE[:20][MEMBER[:20]])
-
-
-def test_text_and_numbers_do_not_make_a_vector() -> None:
-    with pytest.raises(MixedTypes):
-        members({"score": SCORE, "member": MEMBER, "g": GROUP}, ARROW, score="score,g")
 
 
 def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
@@ -315,11 +323,6 @@ def test_csv_with_a_header_alone_has_no_records() -> None:
         assert len(csv(text).samples[""].members) == 0
 
 
-def test_a_group_or_unit_that_is_missing_names_its_row() -> None:
-    with pytest.raises(NotFinite, match="unit: row 1 is missing"):
-        csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score")
-
-
 def test_refusals_stay_small() -> None:
     problem = refusal(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
 
@@ -336,13 +339,6 @@ def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
             query = {"member": f"{name}={named}", "score": "score"}
 
             assert np.array_equal(members({"score": SCORE, name: values}, media_type, **query), SCORE[MEMBER]), query
-
-
-@each_case("media_type", FORMATS)
-def test_the_exact_name_of_a_column_wins_over_a_column_and_a_value(media_type: str) -> None:
-    parts = {"score": SCORE, "part": np.where(MEMBER, 5, 6), "part=6": MEMBER}
-
-    assert np.array_equal(members(parts, media_type, member="part=6", score="score"), SCORE[MEMBER])
 
 
 @each_case("media_type", FORMATS)

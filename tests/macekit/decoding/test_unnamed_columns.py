@@ -79,8 +79,7 @@ def test_text_that_stands_in_an_index_is_read_too() -> None:
 
 @each_case("query", [{"unit": "patient_id"}, {"cluster": "patient_id"}, {"unit": "row"}])
 def test_nothing_is_said_where_it_was_said_whose_the_rows_are(query: dict[str, str]) -> None:
-    columns = people(0.5)
-    assert read({**columns, "row": np.arange(400)}, **query).cautions == ()
+    assert read({**people(0.5), "row": np.arange(400)}, **query).cautions == ()
 
 
 def test_a_vector_is_looked_at_by_its_first_number_and_text_not_at_all() -> None:
@@ -169,8 +168,7 @@ def test_only_the_first_rows_of_a_large_table_are_looked_at() -> None:
     columns = {"score": score, "member": np.arange(number) < spare.ROWS + 1000, "user_id": person}
     for media_type in (CSV, PARQUET, NDJSON):
         (caution,) = read(columns, media_type).cautions
-        rows = int(caution.message.split(" labels for ")[1].split()[0])
-        assert rows <= spare.ROWS
+        assert int(caution.message.split(" labels for ")[1].split()[0]) <= spare.ROWS
     late = np.where(np.arange(number) < spare.ROWS, np.arange(number), number)
     assert read({**columns, "user_id": late}, PARQUET).cautions == ()
 
@@ -257,8 +255,7 @@ def put(table: pa.Table, folder: Path) -> dict[str, Path]:
 def doors(table: pa.Table, folder: Path, service: Running) -> Doors:
     """The same rows by every door that reads rows, or counts of them."""
     files, there = put(table, folder), macekit.Mace(f"http://127.0.0.1:{service.port}")
-    shared = service.folder / "data" / folder.name
-    shutil.copytree(folder, shared)
+    shutil.copytree(folder, service.folder / "data" / folder.name)
     sides = {name: table.filter(pc.equal(table["member"], name == "members")) for name in ("members", "nonmembers")}
     apart = {name: side.select(["score", "patient_id"]) for name, side in sides.items()}
     counted = macekit.counts(table)

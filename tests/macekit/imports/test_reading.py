@@ -229,12 +229,9 @@ def test_a_file_that_cannot_be_used_says_where_and_why(media_type, data, kind, w
 
 
 def test_an_older_report_of_sacro_ml_holds_the_scores_itself() -> None:
-    member = [1, 0, 1, 0]
-    logged = {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": member}}
+    logged = {"individual": {"score": [0.9, 0.2, 0.7, 0.4], "member": [1, 0, 1, 0]}}
     loggers = {"attack_experiment_logger": {"attack_instance_logger": {"instance_0": logged}}}
-    report = {"LiRA Attack_0": loggers}
-
-    result = read(JSON, json.dumps(report).encode())
+    result = read(JSON, json.dumps({"LiRA Attack_0": loggers}).encode())
 
     assert (result.tool.name, result.scores.tolist()) == ("sacro-ml", [0.9, 0.2, 0.7, 0.4])
     assert result.member.tolist() == [True, False, True, False]

@@ -1,8 +1,11 @@
 """A gate with ``anytime``: its state goes with the answer, comes back with the next batch, and is judged then."""
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from hashlib import sha256
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,9 +20,10 @@ from tests.macekit.asking import asked, post, refused
 Body = dict[str, Any]
 
 
-def begun(**more: Any) -> Body:
-    """The state that a first batch leaves."""
-    state: Body = asked("gate", {**FIRST, **more})["state"]
+@cache
+def begun() -> Body:
+    """The state that a first batch leaves, which nobody changes."""
+    state: Body = asked("gate", FIRST)["state"]
     return state
 
 
@@ -71,18 +75,19 @@ def test_the_state_of_a_run_of_any_length_is_small() -> None:
 
 
 LABELS: Body = {"members": ["a"] * 12 + ["b"] * 8, "nonmembers": ["b"] * 12 + ["a"] * 8}
+OF_LABELS: Body = {"counts": {"members": [20, 30, 10], "nonmembers": [30, 20, 10]}}
 
 
 COUNTS: Body = {"counts": {"members": [12, 8], "nonmembers": [8, 12], "edges": [0.5]}}
 
 
-def test_labels_and_counts_go_on_likewise() -> None:
-    for records in (LABELS, COUNTS):
-        first = asked("gate", {"anytime": True, "max_advantage": 0.1, **records})
-        second = asked("gate", then(first["state"], **records))
+@each_case("records, members", [(LABELS, 40), (COUNTS, 40), (OF_LABELS, 120)])
+def test_labels_and_counts_go_on_likewise(records: Body, members: int) -> None:
+    first = asked("gate", {"anytime": True, "max_advantage": 0.1, **records})
+    second = asked("gate", then(first["state"], **records))
 
-        assert second["anytime"]["n_members"] == 40
-        assert second["limits"][0]["lower"] >= first["limits"][0]["lower"]
+    assert second["anytime"]["n_members"] == members
+    assert second["limits"][0]["lower"] >= first["limits"][0]["lower"]
 
 
 @pytest.mark.slow
@@ -93,15 +98,13 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
         table = {"score": records["members"] + records["nonmembers"], "member": [1] * 200 + [0] * 200}
         result = macekit.gate(table, anytime=True, state=result.state)
 
-    assert result.decision == "fail"
-    assert result.anytime.looks == 4
+    assert (result.decision, result.anytime.looks) == ("fail", 4)
     assert "Looks so far" in result.to_html()
     assert SequentialRun.from_dict(result.state).to_dict() == result.state
 
 
 def test_two_pipelines_merge_in_the_library() -> None:
-    edges = np.linspace(-2.0, 3.0, 12).tolist()
-    on_edges = {"cells": "edges", "edges": edges}
+    on_edges = {"cells": "edges", "edges": np.linspace(-2.0, 3.0, 12).tolist()}
     of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
     gates = (macekit.gate(counts=each, max_advantage=0.2, anytime=True) for each in of_seed[:2])
     one, other = (SequentialRun.from_dict(each.state) for each in gates)
@@ -111,25 +114,22 @@ def test_two_pipelines_merge_in_the_library() -> None:
     assert both.anytime.n_members == 900
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
-        ({"max_advantage": 0.3}, "max_advantage", "begun with 0.2, which cannot change"),
-        ({"prior": 0.3}, "prior", "begun with 0.5"),
-        ({"confidence": 0.9}, "confidence", "begun with 0.95"),
-        ({"seed": 1}, "seed", "begun with 0"),
-        ({"planned": 99}, "planned", "begun with 2000"),
-        ({"max_tpr": 0.5, "at_fpr": 0.1}, "max_tpr", "with anytime"),
-        ({"estimator": {"kind": "threshold"}}, "estimator", "with anytime"),
-        ({"metric": "accuracy", "max": 0.9}, "metric", "with anytime"),
-        ({"groups": ["a", "b"] * 60}, "groups", "with anytime"),
-        ({"anytime": False, "max_advantage": 0.2}, "state", "goes with anytime"),
-        ({"state": {}}, "state", "no state"),
-        ({"state": []}, "state", ""),
-        ({"members": ["a"] * 20, "nonmembers": ["b"] * 20}, "members", "numbers, not labels"),
-        ({"members": [[1.0, 2.0]] * 20, "nonmembers": [[1.0, 2.0]] * 20}, "members", "vectors"),
-    ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+@each_case(
+    "change, field, words",
+    ({"max_advantage": 0.3}, "max_advantage", "begun with 0.2, which cannot change"),
+    ({"prior": 0.3}, "prior", "begun with 0.5"),
+    ({"confidence": 0.9}, "confidence", "begun with 0.95"),
+    ({"seed": 1}, "seed", "begun with 0"),
+    ({"planned": 99}, "planned", "begun with 2000"),
+    ({"max_tpr": 0.5, "at_fpr": 0.1}, "max_tpr", "with anytime"),
+    ({"estimator": {"kind": "threshold"}}, "estimator", "with anytime"),
+    ({"metric": "accuracy", "max": 0.9}, "metric", "with anytime"),
+    ({"groups": ["a", "b"] * 60}, "groups", "with anytime"),
+    ({"anytime": False, "max_advantage": 0.2}, "state", "goes with anytime"),
+    ({"state": {}}, "state", "no state"),
+    ({"state": []}, "state", ""),
+    ({"members": ["a"] * 20, "nonmembers": ["b"] * 20}, "members", "numbers, not labels"),
+    ({"members": [[1.0, 2.0]] * 20, "nonmembers": [[1.0, 2.0]] * 20}, "members", "vectors"),
 )
 def test_another_question_than_that_of_the_state_is_refused(change: Body, field: str, words: str) -> None:
     problem = refused("gate", {**then(begun(), **batch(1)), **change})
@@ -142,15 +142,12 @@ GRID = {"kind": "grid", "exponent": 0, "keys": [1, 2]}
 ON_A_GRID = {"members": [9, 9], "nonmembers": [9, 9], "cells": GRID}
 
 
-@pytest.mark.parametrize(
-    ("question", "field"),
-    [
-        ({"anytime": True, **batch(0)}, "max_advantage"),
-        ({"anytime": True, "max_advantage": 0.2, **batch(0, n=9)}, "members"),
-        ({"planned": 100, "max_advantage": 0.2, **batch(0)}, "planned"),
-        ({"anytime": True, "max_advantage": 0.2, "counts": ON_A_GRID}, "counts"),
-    ],
-    ids=["no limit", "too few", "planned alone", "a grid"],
+@each_case(
+    "question, field",
+    ({"anytime": True, **batch(0)}, "max_advantage"),
+    ({"anytime": True, "max_advantage": 0.2, **batch(0, n=9)}, "members"),
+    ({"planned": 100, "max_advantage": 0.2, **batch(0)}, "planned"),
+    ({"anytime": True, "max_advantage": 0.2, "counts": ON_A_GRID}, "counts"),
 )
 def test_a_first_batch_that_cannot_be_one_is_refused(question: Body, field: str) -> None:
     assert refused("gate", question)["field"] == field
@@ -228,27 +225,24 @@ def test_a_part_that_no_run_writes_is_named(part: str, junk: object, field: str,
     assert words in problem["detail"]
 
 
-def again_in(batch: Body, how: str) -> Body:
-    """The batch as a pipeline that was started anew may send it."""
-    change = {
-        "as it was": lambda side: side,
-        "in another order": lambda side: side[::-1],
-        "without one record": lambda side: side[1:],
-        "1e-12 higher": lambda side: [score + 1e-12 for score in side],
-    }[how]
-    return {name: change(side) for name, side in batch.items()}
+AGAIN: dict[str, Callable[[list[float]], list[float]]] = {
+    "as it was": lambda side: side,
+    "in another order": lambda side: side[::-1],
+    "without one record": lambda side: side[1:],
+    "1e-12 higher": lambda side: [score + 1e-12 for score in side],
+}
+"""How a pipeline that was started anew may send a batch."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["as it was", "in another order", "without one record", "1e-12 higher"])
-def test_a_batch_that_came_before_is_not_counted_twice(how: str) -> None:
+def test_a_batch_that_came_before_is_not_counted_twice() -> None:
     later = asked("gate", then(begun(), **batch(1)))["state"]
 
-    for before in (batch(0), batch(1)):
-        problem = refused("gate", then(later, **again_in(before, how)))
-        assert problem["type"] == "urn:mace:problem:bad-records"
-        assert "of its records" in problem["detail"]
-        assert "a run takes each record once" in problem["detail"]
+    for (how, change), before in product(AGAIN.items(), (batch(0), batch(1))):
+        problem = refused("gate", then(later, **{name: change(side) for name, side in before.items()}))
+        assert problem["type"] == "urn:mace:problem:bad-records", how
+        assert "of its records" in problem["detail"], how
+        assert "a run takes each record once" in problem["detail"], how
     assert asked("gate", then(later, **batch(2)))["anytime"]["looks"] == 3
 
 
@@ -273,17 +267,15 @@ def forged(state: Body, *, halved: bool, earlier: int) -> Body:
     return changed
 
 
-@pytest.mark.parametrize("halved", [False, True])
-@pytest.mark.parametrize("earlier", [0, 1, 3])
-def test_ends_that_counts_and_guesses_cannot_give_are_refused(halved: bool, earlier: int) -> None:
+def test_ends_that_counts_and_guesses_cannot_give_are_refused() -> None:
     failed = asked("gate", {"anytime": True, "max_advantage": 0.1, **batch(3, 2.0, 150)})
     assert failed["decision"] == "fail"
 
-    state = forged(failed["state"], halved=halved, earlier=earlier)
-    problem = refused("gate", then(state, **batch(4, 2.0, 8)))
-
-    assert problem["field"] == "state.looks"
-    assert "cannot give these ends" in problem["detail"]
+    for halved, earlier in product((False, True), (0, 1, 3)):
+        state = forged(failed["state"], halved=halved, earlier=earlier)
+        problem = refused("gate", then(state, **batch(4, 2.0, 8)))
+        assert problem["field"] == "state.looks", (halved, earlier)
+        assert "cannot give these ends" in problem["detail"], (halved, earlier)
 
 
 def test_a_lower_end_that_no_guesses_gave_is_refused() -> None:
@@ -329,10 +321,3 @@ def test_how_scores_are_read_stays_as_it_was() -> None:
     assert answer["state"]["counts"]["cells"]["kind"] == "values"
     problem = refused("gate", then(labels, members=["a"] * 20, nonmembers=["b"] * 20))
     assert "the batches before had numbers as labels, this one has text" in problem["detail"]
-
-
-def test_a_run_of_counts_of_labels_goes_on() -> None:
-    counts = {"counts": {"members": [20, 30, 10], "nonmembers": [30, 20, 10]}}
-    state = asked("gate", {"anytime": True, "max_advantage": 0.2, **counts})["state"]
-
-    assert asked("gate", then(state, **counts))["anytime"]["n_members"] == 120

@@ -15,7 +15,7 @@ from macekit.questions.metrics import MetricsQuestion
 from macekit.questions.risk import RiskQuestion
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.questions import Estimator, MetricName, PresetMetric
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 BAD = [
     ({"prior": True}, "wrong-type", "prior"),
@@ -40,7 +40,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "slug", "field"), BAD)
+@each_case("options, slug, field", BAD)
 def test_a_bad_option_is_named_with_its_kind_of_problem(options, slug, field) -> None:
     with pytest.raises(Problem) as caught:
         validate(AdvantageQuestion, options)
@@ -83,19 +83,19 @@ def test_the_index_of_a_bad_entry_is_given() -> None:
     assert caught.value.index == 2
 
 
-def test_text_options_are_read_as_the_values_they_spell() -> None:
-    read = parse_value({"prior": "0.5", "paired": "true", "metric": "f_beta", "points": "0.1,0.2", "e": {"bins": "7"}})
-
-    assert read == {"prior": 0.5, "paired": True, "metric": "f_beta", "points": [0.1, 0.2], "e": {"bins": 7}}
-
-
-def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -> None:
-    assert parse_value({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
-
-
-@each_case("text, value", [(".95", 0.95), ("-.5", -0.5), ("+.1e-2", 0.001), (".1,0.2", [0.1, 0.2]), (".", ".")])
-def test_a_number_without_a_zero_before_its_point_is_one(text: str, value: object) -> None:
-    assert parse_value({"prior": text}) == {"prior": value}
+@each_case(
+    "text, read",
+    ({"prior": "0.5", "paired": "true", "metric": "f_beta"}, {"prior": 0.5, "paired": True, "metric": "f_beta"}),
+    ({"points": "0.1,0.2", "e": {"bins": "7"}}, {"points": [0.1, 0.2], "e": {"bins": 7}}),
+    ({"against": "2024", "seed": "2024"}, {"against": "2024", "seed": 2024}),  # a name of the caller's own
+    ({"prior": ".95"}, {"prior": 0.95}),
+    ({"prior": "-.5"}, {"prior": -0.5}),
+    ({"prior": "+.1e-2"}, {"prior": 0.001}),
+    ({"prior": ".1,0.2"}, {"prior": [0.1, 0.2]}),
+    ({"prior": "."}, {"prior": "."}),
+)
+def test_text_options_are_read_as_the_values_they_spell_and_names_stay_text(text: Any, read: Any) -> None:
+    assert parse_value(text) == read
 
 
 def test_every_preset_of_the_library_can_be_asked_for() -> None:
@@ -117,18 +117,12 @@ def test_an_estimator_names_the_adversaries_and_the_papers_reading() -> None:
     assert isinstance(reading(Estimator(kind="kde", bandwidth=0.2)), Kernel)
 
 
-def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
-    with pytest.raises(Problem, match="applies only to kind histogram or learned"):
-        target(Estimator(kind="threshold", bins=7))
+MANY_DIGITS: dict[str, Any] = {"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0}
 
-
-def test_a_limit_of_hundreds_of_digits_is_said_in_few() -> None:
-    options = {"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0}
-
-    with pytest.raises(Problem, match=r"less than or equal to 1e\+300"):
-        validate(QUESTIONS["theory/pmp-gaussian"], options)
-
-
-def test_how_long_a_list_must_be_is_said() -> None:
-    with pytest.raises(Problem, match="a list of at least 2"):
-        validate(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5})
+test_why_it_is_refused_is_said_in_few_words = refusals(
+    "ask, words",
+    (lambda: target(Estimator(kind="threshold", bins=7)), "applies only to kind histogram or learned"),
+    (lambda: validate(QUESTIONS["theory/pmp-gaussian"], MANY_DIGITS), r"less than or equal to 1e\+300"),
+    (lambda: validate(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5}), "a list of at least 2"),
+    error=Problem,
+)

@@ -49,10 +49,8 @@ def test_the_answer_has_the_librarys_numbers(asked: dict[str, object], rule: Att
         assert numbers == (estimate.value, estimate.lower, estimate.upper)
         assert answer[name]["guarantee"]["assumes"] == estimate.interval.guarantee.assumes
     assert [each["name"] for each in answer["metrics"]] == list(expected.metrics)
-    accusations = answer["rule"]["members_accused"], answer["rule"]["nonmembers_accused"]
-    assert accusations == expected.accusations
-    assert answer["rule"]["cut"] == expected.cut
-    assert answer["rule"]["kind"] == rule.kind
+    assert (answer["rule"]["members_accused"], answer["rule"]["nonmembers_accused"]) == expected.accusations
+    assert (answer["rule"]["cut"], answer["rule"]["kind"]) == (expected.cut, rule.kind)
 
 
 def test_guesses_need_no_rule() -> None:

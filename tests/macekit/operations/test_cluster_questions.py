@@ -66,8 +66,7 @@ def test_labels_change_the_numbers_unless_all_differ_and_it_is_said_of_which_row
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_too_few_clusters_are_not_enough_data(name: str) -> None:
-    columns = world()
-    operation, body = posed(name, columns)
+    operation, body = posed(name, world())
     problem = refused(operation, {**body, "cluster": [row % 7 for row in range(PEOPLE * ROWS)]})
     assert (problem["kind"], problem["field"]) == ("too-few-records", "cluster")
     assert "7 labels, need at least 8 clusters" in problem["detail"]
@@ -175,8 +174,7 @@ def test_an_attack_cuts_where_it_does_without_clusters() -> None:
 
 
 def test_an_attack_that_was_fixed_before_is_judged_by_all_rows() -> None:
-    columns = world(1.0)
-    scores, person = named(columns)
+    scores, person = named(world(1.0))
     whole = attack_advantage(scores, ThresholdRule(0.5), cluster=person)
     lone = attack_advantage(lone_rows(scores, person), ThresholdRule(0.5))
     plain = attack_advantage(scores, ThresholdRule(0.5))

@@ -200,14 +200,12 @@ def test_labels_that_are_none_are_refused_without_being_quoted(more, slug, words
 ])  # fmt: skip
 def test_columns_that_are_none_are_refused(query: dict[str, str], slug: str) -> None:
     columns = {**world(), "gaps": np.array(["a", "", "b"] * (PEOPLE * ROWS // 3))}
-    problem = refused("advantage", TABLES[CSV](pa.table(columns)), CSV, score="score", **query)
-    assert problem["kind"] == slug
+    assert refused("advantage", TABLES[CSV](pa.table(columns)), CSV, score="score", **query)["kind"] == slug
 
 
 def test_counts_do_not_say_whose_a_row_is() -> None:
     counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-    problem = refused("advantage", {"counts": counts, "cluster": PAIRS})
-    assert problem["field"] == "cluster"
+    assert refused("advantage", {"counts": counts, "cluster": PAIRS})["field"] == "cluster"
 
 
 @pytest.mark.slow
@@ -215,8 +213,7 @@ def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> N
     """Of people without a leak whose rows are alike, none of these ends is wrong more often than it says."""
     wrong = dict.fromkeys(("epsilon", "rate", "area", "advantage"), 0)
     for seed in range(60):
-        columns = world(0.0, seed, alike=0.9)
-        scores, person = named(columns)
+        scores, person = named(world(0.0, seed, alike=0.9))
         found = assess(scores, AssessOptions(operating_points=(0.2,), seed=seed), person)
         assert found.lone.n_members + found.lone.n_nonmembers == PEOPLE
         wrong["epsilon"] += found.epsilon.value > 0

@@ -43,8 +43,7 @@ def test_the_columns_of_a_table_are_named_with_what_they_hold(media_type: str) -
         columns = read(ask(operation, body, media_type, score="loss", **group))
 
         assert columns["score"] == column("score", "loss", "numbers", 400)
-        assert columns["member"]["name"] == "in_train"
-        assert columns["member"]["distinct"] == 2
+        assert (columns["member"]["name"], columns["member"]["distinct"]) == ("in_train", 2)
         assert columns["member"]["notes"] == ["1: members", "0: nonmembers"]
         assert ("group" in columns) == bool(group)
         if group:
@@ -140,12 +139,10 @@ def test_what_was_understood_of_an_array_is_said_and_a_question_of_nothing_read_
 
 
 def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
-    hostile = {"<b>loss</b>": LOSS, "in_train": MEMBER}
-    body = table_bytes(hostile, CSV)
+    body = table_bytes({"<b>loss</b>": LOSS, "in_train": MEMBER}, CSV)
     answer = ask("advantage", body, CSV)
 
-    fact = content("advantage", answer).facts.items[-1]
-    assert fact.label == READ
+    assert content("advantage", answer).facts.items[-1].label == READ
     texts = (text("advantage", answer), text("counts", ask("counts", body, CSV)))
     for shown in (*texts, *(ask("advantage", body, CSV, form) for form in (HTML, MARKDOWN))):
         assert "in_train" in shown

@@ -88,9 +88,7 @@ def test_a_learned_score_is_refused_by_name(queries: dict[str, Any], options: di
 
 
 def test_a_limit_that_guessing_exceeds_is_said_to_be_one() -> None:
-    answer = posted(max_advantage=0.1, prior=0.2)
-
-    assert answer["warnings"][0]["code"] == "limit_below_baseline"
+    assert posted(max_advantage=0.1, prior=0.2)["warnings"][0]["code"] == "limit_below_baseline"
 
 
 def test_a_table_is_asked_with_its_columns_in_the_query_string() -> None:
@@ -123,9 +121,7 @@ def test_a_kept_answer_whose_decision_is_not_what_its_limit_says_is_broken() -> 
 @pytest.mark.slow
 @each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
 def test_releases_have_one_decision_over_all_of_them(most: float, decision: str) -> None:
-    result = macekit.compare_releases(QUERIES, max_advantage=most, paired=False)
-
-    assert result.decision == decision
+    assert macekit.compare_releases(QUERIES, max_advantage=most, paired=False).decision == decision
     assert macekit.compare_releases(QUERIES, paired=False).decision is None
 
 
@@ -174,8 +170,7 @@ def test_a_table_and_labels_beside_scores_say_whose_group_a_row_is() -> None:
 
 
 def test_people_of_several_rows_are_one_person_in_every_group() -> None:
-    person = np.repeat(np.arange(200), 4)
-    clusters = {}, {"cluster": person.tolist()}
+    clusters = {}, {"cluster": np.repeat(np.arange(200), 4).tolist()}
     alone, together = (grouped(max_group_advantage=0.3, **each) for each in clusters)
 
     assert together["limits"][0]["lower"] < alone["limits"][0]["lower"]

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from macekit.call import NPY
+from tests.cases import each_case
 from tests.macekit.asking import asked
 from tests.macekit.decoding.support import npy_bytes
 
@@ -20,24 +20,17 @@ SIDES = {
 }
 
 
-@pytest.mark.parametrize("name", SIDES)
-def test_json_and_a_stream_are_counted_on_the_same_cells(name: str) -> None:
+@each_case("name", SIDES)
+def test_a_stream_and_merged_shards_are_counted_on_the_same_cells_as_json(name: str) -> None:
     members, nonmembers = SIDES[name]
-    stream = npy_bytes(np.concatenate([members, nonmembers]))
-
     whole = asked("counts", of(members, nonmembers))["counts"]
-
-    assert asked("counts", stream, NPY, members=str(len(members)))["counts"] == whole
-
-
-@pytest.mark.parametrize("name", SIDES)
-def test_what_was_counted_can_be_posted_again_and_merged(name: str) -> None:
-    members, nonmembers = SIDES[name]
+    stream = npy_bytes(np.concatenate([members, nonmembers]))
     shards = [asked("counts", of(members[i::2], nonmembers[i::2]))["counts"] for i in range(2)]
 
     merged = asked("counts", {"shards": shards})["counts"]
 
-    assert merged == asked("counts", of(members, nonmembers))["counts"]
+    assert asked("counts", stream, NPY, members=str(len(members)))["counts"] == whole
+    assert merged == whole
     assert asked("advantage", {"counts": merged})
 
 

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-import pytest
-
 from estimators import Counts, exposure
 from estimators.privacy.epsilon import IF_DRAWN
+from tests.cases import each_case
 from tests.macekit import asking
 
 FAR_BELOW = {"counts": {"members": [2, 697], "nonmembers": [213, 313], "edges": [0.0]}}
 """Nonmembers whom almost no member reaches: what shows at one end alone."""
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@each_case("delta", 0.0, 1e-5)
 def test_audit_and_gate_see_the_same_leak_and_say_whose_epsilon_it_is(delta: float) -> None:
     audit = asked("audit", claimed_epsilon=3.0, claimed_delta=delta)
     gate = asked("gate", max_epsilon=3.0, delta=delta)

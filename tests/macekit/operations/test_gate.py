@@ -35,8 +35,7 @@ def test_the_answer_is_the_librarys() -> None:
     answer = asked({**SAMPLE, **options, **asks, "metric": {"preset": "f_beta", "beta": 2}, "max": 0.8})
 
     metric = preset("f_beta", 0.3, beta=2.0)
-    limits = [MaxAdvantage(0.9), MaxEpsilon(3.0, 0.05), MaxMetric(0.8, metric)]
-    found = judge(SCORES, limits, 0.3, 0.9, 5)
+    found = judge(SCORES, [MaxAdvantage(0.9), MaxEpsilon(3.0, 0.05), MaxMetric(0.8, metric)], 0.3, 0.9, 5)
     assert [each["name"] for each in answer["limits"]] == ["advantage", "epsilon", "metric"]
     assert (answer["decision"], answer["sentence"]) == (found.decision.value, found.sentence)
     for each, judged in zip(answer["limits"], found.limits, strict=True):
@@ -47,14 +46,11 @@ def test_the_answer_is_the_librarys() -> None:
     assert answer["provenance"]["options"]["metric"] == {"preset": "f_beta", "beta": 2.0}
 
 
-@pytest.mark.parametrize(
-    ("options", "maximum"),
-    [
-        ({"max_group_risk": 0.6, "groups": GROUPS}, MaxGroupRisk(0.6, GROUPS)),
-        ({"max_group_advantage": 0.6, "groups": GROUPS}, MaxGroupAdvantage(0.6, GROUPS)),
-        ({"max_tpr": 0.5, "at_fpr": 0.1}, MaxTpr(0.5, 0.1)),
-    ],
-    ids=["group risk", "group advantage", "tpr"],
+@each_case(
+    "options, maximum",
+    ({"max_group_risk": 0.6, "groups": GROUPS}, MaxGroupRisk(0.6, GROUPS)),
+    ({"max_group_advantage": 0.6, "groups": GROUPS}, MaxGroupAdvantage(0.6, GROUPS)),
+    ({"max_tpr": 0.5, "at_fpr": 0.1}, MaxTpr(0.5, 0.1)),
 )
 def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(options, maximum) -> None:
     answer = asked({**SAMPLE, **options})
@@ -162,17 +158,13 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "slug", "field"), TOGETHER + ALONE)
+@each_case("body, slug, field", TOGETHER + ALONE)
 def test_what_does_not_go_together_is_one_clear_problem(body: dict[str, Any], slug: str, field: str) -> None:
     problem = refused(body)
 
     assert (problem["kind"], problem["field"]) == (slug, field), problem
     assert "s3cr3t" not in str(problem)
-
-
-@pytest.mark.parametrize("body", [body for body, *_ in TOGETHER])
-def test_the_schema_says_what_does_not_go_together(body: dict[str, Any]) -> None:
-    assert not SCHEMA.is_valid(body)
+    assert (body, slug, field) not in TOGETHER or not SCHEMA.is_valid(body)
 
 
 @pytest.mark.slow
@@ -195,8 +187,7 @@ VERBATIM = {"counts": {"members": [4950, 50], "nonmembers": [5000, 0], "edges": 
 def test_a_pass_says_first_that_members_are_exposed() -> None:
     answer = asked({**VERBATIM, "max_advantage": 0.1})
 
-    assert answer["decision"] == "pass"
-    assert answer["warnings"][0]["code"] == "rare_exposure"
+    assert (answer["decision"], answer["warnings"][0]["code"]) == ("pass", "rare_exposure")
     said = answer["warnings"][0]["message"]
     assert said.startswith("50 of 5,000 members score higher than every nonmember")
     assert answer["exposure"]["alarm"] is True
@@ -215,13 +206,11 @@ def test_vectors_are_looked_at_for_exposure_in_their_learned_score() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("estimator", "decision", "accepted"),
-    [
-        ({"kind": "auto"}, "inconclusive", False),
-        ({"kind": "learned", "learners": ["boxes"]}, "inconclusive", False),
-        ({"kind": "learned", "learners": ["boxes"], "accept_learned_score": True}, "pass", True),
-    ],
+@each_case(
+    "estimator, decision, accepted",
+    ({"kind": "auto"}, "inconclusive", False),
+    ({"kind": "learned", "learners": ["boxes"]}, "inconclusive", False),
+    ({"kind": "learned", "learners": ["boxes"], "accept_learned_score": True}, "pass", True),
 )
 def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, accepted: bool) -> None:
     rng = np.random.default_rng(1)

@@ -61,8 +61,7 @@ def test_columns_are_those_of_their_classes(names: list[str]) -> None:
 
     assert (answer["decision"], answer["outputs"]) == ("fail", "probabilities")
     assert ends(answer) == EXPECTED
-    assert answer["sentence"] == WANTED.sentence
-    assert answer["fit"]["members"] == WANTED.fit.members
+    assert (answer["sentence"], answer["fit"]["members"]) == (WANTED.sentence, WANTED.fit.members)
 
 
 def test_the_order_of_columns_is_of_no_account_where_they_name_their_classes() -> None:

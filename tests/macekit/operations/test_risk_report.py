@@ -59,9 +59,7 @@ def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_i
 def test_the_rule_is_that_of_the_metrics_question() -> None:
     options = {"prior": 0.1, "seed": 3}
     question = as_json(*world(500), metrics=["precision", "f_beta"], **options)
-    metrics = asking.asked("metrics", question)["metrics"]
-
-    for each in metrics:
+    for each in asking.asked("metrics", question)["metrics"]:
         assert asked(metric=each["name"], top=1, **options)["metric_rule"]["threshold"] == each["threshold"]
 
 

@@ -26,17 +26,14 @@ def of(labels: list[Any]) -> dict[str, Any]:
     return {name: [labels[at] for at in side] for name in ("members", "nonmembers")}
 
 
-@pytest.mark.parametrize(
-    ("labels", "order"),
-    [
-        ([1, 2, 10], ["1", "2", "10"]),
-        ([10, 2, 1], ["1", "2", "10"]),
-        ([0.5, 2.0, 10.0], ["0.5", "2", "10"]),
-        (["1000", "200", "1e4"], ["200", "1000", "1e4"]),
-        (["epoch 10", "epoch 2", "epoch 1"], ["epoch 1", "epoch 2", "epoch 10"]),
-        (["final", "run/2", "run/10"], ["final", "run/2", "run/10"]),
-    ],
-    ids=str,
+@each_case(
+    "labels, order",
+    ([1, 2, 10], ["1", "2", "10"]),
+    ([10, 2, 1], ["1", "2", "10"]),
+    ([0.5, 2.0, 10.0], ["0.5", "2", "10"]),
+    (["1000", "200", "1e4"], ["200", "1000", "1e4"]),
+    (["epoch 10", "epoch 2", "epoch 1"], ["epoch 1", "epoch 2", "epoch 10"]),
+    (["final", "run/2", "run/10"], ["final", "run/2", "run/10"]),
 )
 def test_steps_come_in_the_order_of_their_labels(labels: list[Any], order: list[str]) -> None:
     answer = asked("series", {**SCORES, "groups": of(labels)})
@@ -99,7 +96,7 @@ def test_a_column_of_steps_is_no_score_unless_it_is_named() -> None:
     assert len(asked("series", table, CSV, score="step,score")["steps"]) == 2
 
 
-@pytest.mark.parametrize("operation", ["compare", "series", "compare-releases"])
+@each_case("operation", "compare", "series", "compare-releases")
 def test_units_have_no_part_where_several_queries_are_stated(operation: str) -> None:
     values = [[float(i % 7), float(i % 5)] for i in range(80)]
     queries = {

@@ -42,9 +42,7 @@ def codes(answer: dict[str, Any]) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", ["metrics", "audit", "individual-risk", "advantage", "report", "theory/together"])
 def test_every_question_about_one_score_answers_and_says_that_it_was_learned(operation: str) -> None:
-    body = BODY | ({"claimed_epsilon": 0.1} if operation == "theory/together" else {})
-
-    found = asked(operation, body)
+    found = asked(operation, BODY | ({"claimed_epsilon": 0.1} if operation == "theory/together" else {}))
 
     TypeAdapter(ANSWERS[operation]).validate_python(found, strict=True)
     said = found["metrics"][0] if operation == "metrics" else found
@@ -106,9 +104,7 @@ def test_one_number_a_record_has_no_learned_score() -> None:
 @pytest.mark.slow
 def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their_unit() -> None:
     twice = {side: [row for row in BODY[side] for _ in (0, 1)] for side in BODY}
-    units = [i // 2 for i in range(4 * N)]
-
-    found = asked("individual-risk", {**twice, "units": units})["records"]
+    found = asked("individual-risk", {**twice, "units": [i // 2 for i in range(4 * N)]})["records"]
 
     assert found["learned_half"][::2] == found["learned_half"][1::2]
     assert found["learned_score"][::2] == found["learned_score"][1::2]

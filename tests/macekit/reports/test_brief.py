@@ -38,8 +38,7 @@ def test_a_run_of_batches_goes_on_from_a_brief_answer() -> None:
     for look in (1, 2):
         batch = {"members": rng.normal(1, 1, 60).tolist(), "nonmembers": rng.normal(0, 1, 60).tolist()}
         more = {"max_advantage": 0.1} if state is None else {"state": state}
-        answer = json.loads(answered("gate", {"anytime": True, **batch, **more}, BRIEF))
-        state = answer["state"]
+        state = json.loads(answered("gate", {"anytime": True, **batch, **more}, BRIEF))["state"]
         assert isinstance(state, dict)
         assert len(state["batches"]) == look
 

@@ -43,8 +43,7 @@ def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> N
 
     found = metadata(render(operation, answer, CARD).decode())
 
-    decision = answer["result"]["verdict"]["decision"]
-    named = {"type": "mace_decision", "name": "Decision", "value": decision}
+    named = {"type": "mace_decision", "name": "Decision", "value": answer["result"]["verdict"]["decision"]}
     assert found[0] == named | {"args": found[1]["args"]}
     resolution = answer["result"]["advantage"]["resolution"]
     args = {"prior": 0.1, "confidence": 0.95, "resolution": resolution, "max_advantage": 0.81}

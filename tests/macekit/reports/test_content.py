@@ -72,8 +72,7 @@ def test_the_records_shown_are_those_most_surely_seen_to_be_members() -> None:
     assert section is not None
     table = section.blocks[0]
     assert isinstance(table, Table)
-    shown = [row[0].value for row in table.rows if isinstance(row[0], Number)]
-    assert shown == surest["records"]["index"]
+    assert [row[0].value for row in table.rows if isinstance(row[0], Number)] == surest["records"]["index"]
     assert table.more == 580
 
 

@@ -54,9 +54,7 @@ def everything() -> tuple[Figure, ...]:
 @pytest.mark.slow
 def test_a_drawing_holds_shapes_and_text_and_nothing_that_acts() -> None:
     for place, figure in enumerate(everything()):
-        root = ET.fromstring(inline_svg(figure, f"f{place}"))
-
-        for element in root.iter():
+        for element in ET.fromstring(inline_svg(figure, f"f{place}")).iter():
             assert element.tag.removeprefix(SPACE) in SHOWN
             assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
             assert "style" not in element.attrib
@@ -100,16 +98,13 @@ def test_a_drawing_says_what_it_is_to_who_cannot_see_it() -> None:
 
         assert root.get("role") == "img"
         assert root.get("aria-labelledby") == "x-title x-desc"
-        assert root[0].text == figure.title
-        assert root[1].text == figure.description
+        assert (root[0].text, root[1].text) == (figure.title, figure.description)
         assert not [name for element in root[2:] for name in element.attrib if name.startswith("aria")]
 
 
 def test_the_colours_of_an_inline_drawing_are_the_page_s() -> None:
     for figure in everything():
-        drawn = inline_svg(figure, "x")
-
-        paints = set(re.findall(r' (?:fill|stroke)="([^"]+)"', drawn))
+        paints = set(re.findall(r' (?:fill|stroke)="([^"]+)"', inline_svg(figure, "x")))
         assert paints <= {f"var({name})" for name in VARIABLES} | {"none", "transparent"}
 
 
@@ -142,8 +137,7 @@ def test_a_picture_shows_the_same_twice_as_large() -> None:
 
     assert found[:8] == b"\x89PNG\r\n\x1a\n"
     root = ET.fromstring(svg(first))
-    width = int.from_bytes(found[16:20], "big")
-    assert width == pytest.approx(2 * float(root.get("width", "0")), abs=2)
+    assert int.from_bytes(found[16:20], "big") == pytest.approx(2 * float(root.get("width", "0")), abs=2)
 
 
 @pytest.mark.slow
@@ -195,5 +189,4 @@ def test_words_of_a_figure_cannot_leave_their_place() -> None:
 
     root = ET.fromstring(inline_svg(figure, "x"))
 
-    assert root[0].text == figure.title
-    assert root[1].text == figure.description
+    assert (root[0].text, root[1].text) == (figure.title, figure.description)

@@ -51,8 +51,7 @@ def test_a_test_case_for_each_limit_says_how_it_ended() -> None:
     assert suite is not None
     assert top.tag == "testsuites"
     cases = suite.findall("testcase")
-    ends = [[child.tag for child in case] for case in cases]
-    assert ends == [["failure"], ["error"], []]
+    assert [[child.tag for child in case] for case in cases] == [["failure"], ["error"], []]
     for holder in (top, suite):
         counts = {name: int(holder.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
         assert counts == {"tests": 3, "failures": 1, "errors": 1, "skipped": 0}

@@ -23,8 +23,7 @@ MIB = 2**20
 @pytest.mark.slow
 @each_case("operation", ["report", "individual-risk"])
 def test_very_many_records_make_a_small_report(operation: str) -> None:
-    rng = np.random.default_rng(5)
-    table = np.column_stack([rng.normal(size=100_000), np.arange(100_000) % 2])
+    table = np.column_stack([np.random.default_rng(5).normal(size=100_000), np.arange(100_000) % 2])
 
     assert _sized(operation, asked(operation, npy_bytes(table), NPY)) < MIB
 
@@ -99,18 +98,14 @@ def _sized(operation: str, answer: Answer) -> int:
 def test_hundreds_of_queries_with_the_worst_names_make_a_small_report() -> None:
     names = [f"{i:04d}{'<' * 60}" for i in range(500)]
     queries = {name: {"members": [0.1, 0.2, 0.3] * 3, "nonmembers": [0.3, 0.4, 0.2] * 3} for name in names}
-    answer = answered("compare", {"queries": queries, "against": names[0]})
-
-    assert _sized("compare", answer) < MIB
+    assert _sized("compare", answered("compare", {"queries": queries, "against": names[0]})) < MIB
 
 
 def test_what_is_left_out_is_counted() -> None:
     sides = {"members": [0.1, 0.2, 0.3] * 100, "nonmembers": [0.3, 0.4, 0.2] * 100}
     answer = answered("report", {**sides, "groups": [f"group {i}" for i in range(300)] * 2})
 
-    text = render("report", answer, MARKDOWN).decode()
-
-    assert "100 more in the JSON, at `groups`." in text
+    assert "100 more in the JSON, at `groups`." in render("report", answer, MARKDOWN).decode()
 
 
 def test_what_a_pass_covers_stands_under_it_in_every_form_and_under_nothing_else() -> None:

@@ -213,9 +213,7 @@ def of_scores(operation: str, options: dict[str, str]) -> Any:
 
 
 def test_a_request_of_arrays_names_those_that_were_sent() -> None:
-    answer = asked("shadows", JSON_EXAMPLES["shadows"]["without"].value)
-
-    told = listings("shadows", answer)
+    told = listings("shadows", asked("shadows", JSON_EXAMPLES["shadows"]["without"].value))
 
     assert told["Over HTTP"].startswith(
         'request.json holds\n{"target": […], "signals": […], "member": […], "group": […], "scores": true}'

@@ -117,9 +117,7 @@ def test_a_sentence_and_the_tables_print_the_same_ends(name: str) -> None:
     assert (least is None) == (ends["lower"] - result["baseline"] < 1e-12)
     assert (most is None) == (ends["upper"] == 1.0)
 
-    pages = rendered(name, MARKDOWN).decode(), text(operation, answer)
-
-    for page in pages:
+    for page in (rendered(name, MARKDOWN).decode(), text(operation, answer)):
         row = next(line for line in page.splitlines() if line.lstrip("| ").startswith("Optimal advantage"))
         lower, upper = re.findall(r"-?\d\.\d+", row)[1:3]
         assert least is None or least[1] == lower

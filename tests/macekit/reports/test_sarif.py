@@ -133,8 +133,7 @@ def test_results_of_several_files_stand_at_their_own() -> None:
 
     places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
     assert places == ["a.csv", "a.csv", "b.csv", "b.csv"]
-    prints = {each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]}
-    assert len(prints) == 4
+    assert len({each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]}) == 4
     assert len(run["tool"]["driver"]["rules"]) == 5
 
 

@@ -42,8 +42,7 @@ def test_the_program_that_asks_again_is_python_and_calls_what_there_is(name: str
 
 
 def test_a_question_of_options_alone_is_asked_again_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    question = {"epsilon": 1.5, "delta": 1e-5, "prior": 0.2, "adjacency": "add_remove"}
-    answer = answered("theory/dp", question)
+    answer = answered("theory/dp", {"epsilon": 1.5, "delta": 1e-5, "prior": 0.2, "adjacency": "add_remove"})
     told = listings(answer, "theory/dp")
 
     words = shlex.split(told["In a shell"])

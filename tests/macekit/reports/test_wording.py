@@ -223,8 +223,7 @@ def test_each_number_is_named_for_what_it_is_about() -> None:
     for label in ("eta of membership", "Security"):
         assert "of this one model" in row("advantage, scores", label)[0]
     assert row("a leak", "Epsilon of the mechanism")[2].path == "epsilon.lower_bound"
-    of_score = row("a leak", "Epsilon of this score, not of the mechanism")
-    assert of_score[2].path == "exposure.score_epsilon"
+    assert row("a leak", "Epsilon of this score, not of the mechanism")[2].path == "exposure.score_epsilon"
 
 
 @each_case("operation", ["compare", "gate"])

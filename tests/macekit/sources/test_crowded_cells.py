@@ -241,8 +241,7 @@ def test_records_that_change_between_two_readings_are_counted_as_they_were_read_
 
 @pytest.mark.usefixtures("counted")
 def test_the_risk_of_each_record_is_looked_up_in_the_finer_cells(tmp_path: Path) -> None:
-    records = WORLDS["one far score"]
-    macekit.write_risks(in_a_file(records, tmp_path), str(tmp_path / "risks.parquet"))
+    macekit.write_risks(in_a_file(WORLDS["one far score"], tmp_path), str(tmp_path / "risks.parquet"))
     posterior = pq.read_table(tmp_path / "risks.parquet")["posterior"].to_numpy()
 
     assert np.median(posterior[INSIDE]) > 0.9

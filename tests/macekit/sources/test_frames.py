@@ -170,9 +170,7 @@ def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: in
 def test_what_an_engine_cannot_do_is_one_line() -> None:
     import ibis
 
-    unbound = ibis.table({"score": "float64", "member": "boolean"}, name="nowhere")
-
-    problem = refused(unbound)
+    problem = refused(ibis.table({"score": "float64", "member": "boolean"}, name="nowhere"))
 
     assert problem.detail.startswith("ibis cannot count this frame: ")
     assert "\n" not in problem.detail

@@ -38,9 +38,7 @@ CHANGES: dict[str, Callable[[pa.Table], pa.Table]] = {
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("change", CHANGES)
 def test_groups_are_counted_on_the_cells_of_all(kind: str, change: str, tmp_path: Path) -> None:
-    records = CHANGES[change](RECORDS)
-
-    groups = macekit.counts_by(SOURCES[kind](tmp_path, records), "region", **NAMES)
+    groups = macekit.counts_by(SOURCES[kind](tmp_path, CHANGES[change](RECORDS)), "region", **NAMES)
 
     whole, alone = counted(change)
     assert sorted(groups) == sorted(alone)

@@ -17,10 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import macekit
-from macekit.call import ARROW, CSV, NDJSON, PARQUET, Call
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, PARQUET, Call
 from macekit.sources import reading, shards
 from tests.app.http.asked import TABLES
 from tests.cases import each_case
+from tests.macekit.decoding.support import arrow_bytes
 from tests.macekit.sources.support import NAMES, folder, table
 from tests.refusing import refusing
 
@@ -106,23 +107,18 @@ def test_whose_a_row_is_is_read_from_several_files_as_from_one(question, names, 
 
 
 def test_files_of_several_formats_are_one_table(tmp_path: Path) -> None:
-    pq.write_table(RECORDS.slice(0, 1000), tmp_path / "a.parquet")
-    pyarrow.feather.write_feather(RECORDS.slice(1000, 1000), tmp_path / "b.arrow", compression="uncompressed")
-    pyarrow.csv.write_csv(RECORDS.slice(2000, 500), tmp_path / "c.csv")
-    lines = RECORDS.slice(2500).to_pandas().to_json(orient="records", lines=True, double_precision=15)
-    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    in_formats(tmp_path / "data", RECORDS, "parquet", "arrow", "csv", "jsonl.gz")
 
-    together = macekit.counts(tmp_path, **NAMES)
+    together = macekit.counts(tmp_path / "data", **NAMES)
 
     assert (together.n_members, together.n_nonmembers) == (COUNTED.n_members, COUNTED.n_nonmembers)
 
 
-WRITERS: dict[str, Callable[[pa.Table, Path], object]] = {
-    "csv": pyarrow.csv.write_csv,
-    "parquet": pq.write_table,
-    "arrow": lambda rows, path: pyarrow.feather.write_feather(rows, path, compression="uncompressed"),
-    "jsonl": lambda rows, path: rows.to_pandas().to_json(path, orient="records", lines=True, double_precision=15),
-}
+PACKED: dict[str, Callable[[pa.Table], bytes]] = {
+    "parquet": TABLES[PARQUET], "csv": TABLES[CSV], "csv.gz": lambda each: gzip.compress(TABLES[CSV](each)),
+    "jsonl": TABLES[NDJSON], "jsonl.gz": lambda each: gzip.compress(TABLES[NDJSON](each)),
+    "arrows": TABLES[ARROW], "arrow": lambda each: arrow_bytes(each, ARROW_FILE),
+}  # fmt: skip
 
 
 def in_formats(folder: Path, rows: pa.Table, *suffixes: str) -> list[str]:
@@ -130,8 +126,8 @@ def in_formats(folder: Path, rows: pa.Table, *suffixes: str) -> list[str]:
     folder.mkdir()
     paths, size = [], -(-len(rows) // len(suffixes))
     for at, suffix in enumerate(suffixes):
-        WRITERS[suffix](rows.slice(at * size, size), folder / f"{at}.{suffix}")
         paths.append(str(folder / f"{at}.{suffix}"))
+        Path(paths[-1]).write_bytes(PACKED[suffix](rows.slice(at * size, size)))
     return paths
 
 
@@ -252,14 +248,8 @@ def test_folders_called_key_value_are_columns(tmp_path: Path) -> None:
     assert doubled["cells"] == once["cells"]
 
 
-PACKED: dict[str, Callable[[pa.Table], bytes]] = {
-    "parquet": TABLES[PARQUET], "csv": TABLES[CSV], "csv.gz": lambda each: gzip.compress(TABLES[CSV](each)),
-    "jsonl": TABLES[NDJSON], "arrows": TABLES[ARROW],
-}  # fmt: skip
-
-
 @pytest.mark.slow
-@each_case("suffix", [*PACKED])
+@each_case("suffix", ["parquet", "csv", "csv.gz", "jsonl", "arrows"])
 def test_they_are_in_every_format_of_tables(suffix: str, tmp_path: Path) -> None:
     """Of text and of streams they were left out, and the folder was refused or read without them."""
     rng = np.random.default_rng(0)
@@ -383,13 +373,11 @@ def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
     assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("s3://bucket/none/", "s3://bucket/none/: no such file or folder"),
-        ("s3://nobucket/", "s3://nobucket/: no such file or folder"),
-        ("s3://bucket/runs/none*", "matches no file"),
-    ],
+@each_case(
+    "address, said",
+    ("s3://bucket/none/", "s3://bucket/none/: no such file or folder"),
+    ("s3://nobucket/", "s3://nobucket/: no such file or folder"),
+    ("s3://bucket/runs/none*", "matches no file"),
 )
 def test_what_a_bucket_does_not_hold_is_said(bucket: str, address: str, said: str) -> None:
     with pytest.raises(macekit.MaceProblem, match=said.replace("*", r"\*")):
@@ -406,8 +394,7 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
             yield object()
 
     monkeypatch.setattr(shards.Shard, "blocks", blocks)
-    one = shards.shards_of([data / "run=2"])
-    for _ in one.blocks(Call("counts")):
+    for _ in shards.shards_of([data / "run=2"]).blocks(Call("counts")):
         taken += 1
     assert taken == 20
     assert max(ready) <= 2

@@ -23,7 +23,7 @@ from macekit.engines.frames import frame_of
 from macekit.engines.reading import FrameVectors
 from macekit.questions.counts import work as counts
 from macekit.sources import reading, vectors
-from tests.app.cli.files import answered
+from tests.app.cli.files import answer as answer_in_shell
 from tests.macekit.sources.conftest import Give
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
@@ -248,13 +248,13 @@ def test_records_that_change_meanwhile_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_the_command_answers_like_python(data, tmp_path, monkeypatch, capsys) -> None:
+def test_the_command_answers_like_python(data, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(shell, "LARGE", 20_000)
     monkeypatch.setattr(counts, "LARGE", 20_000)
     whole = pq_of(TABLE, tmp_path / "whole.parquet")
     for source in (str(data), whole):
         options = ["--score", "a,b", "--member", "is_train", "--estimator", "learned"]
-        answer = answered(capsys, "estimate", source, *options, "--learners", "quadratic,logistic,boxes")
+        answer = answer_in_shell("estimate", source, *options, "--learners", "quadratic,logistic,boxes")
 
         expected = macekit.estimate(source, **NAMES, estimator=QUICK)
         assert answer["advantage"] == expected.answer["advantage"]

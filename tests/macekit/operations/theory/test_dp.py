@@ -79,7 +79,6 @@ def test_the_sentence_says_the_promise_as_it_was_given_or_nothing_of_it() -> Non
 def test_numbers_next_to_nothing_are_answered_or_refused(least: float) -> None:
     for order in (1.0, 1.0 + 1e-12, 2.0, 1e300):
         assert asked({"rdp": [[order, least]], "delta": 1e-5})["baseline"] == 0.0
-    noise = {"noise_multiplier": 1.0, "steps": 10, "sampling_rate": least, "delta": 1e-5}
-    assert asked(noise)["bounds"]
+    assert asked({"noise_multiplier": 1.0, "steps": 10, "sampling_rate": least, "delta": 1e-5})["bounds"]
     for promise in ({"epsilon": 1.0}, {"mu": 1.0, "delta": 1e-5}):
         assert post({**promise, "member_weight": least}).status == 422

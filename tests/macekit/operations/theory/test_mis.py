@@ -153,9 +153,7 @@ def test_coarsening_says_what_each_merge_buys_and_costs() -> None:
 def test_a_curve_is_drawn_around_the_sample_when_no_sizes_are_given() -> None:
     answer = asked({"tallies": COUNTS})
 
-    assert answer["n"] == 1000
-    assert answer["curve"]["n"][0] == 10
-    assert answer["curve"]["n"][-1] == 100_000
+    assert (answer["n"], answer["curve"]["n"][0], answer["curve"]["n"][-1]) == (1000, 10, 100_000)
     assert np.all(np.diff(answer["curve"]["delta_upper"]) <= 0)
 
 

@@ -135,6 +135,4 @@ def test_some_answers_have_nothing_to_see(operation: str) -> None:
     ("vectors, risk", []),
 )
 def test_figures_come_in_the_order_they_are_read(name: str, expected: list[str]) -> None:
-    found = [figure.name for figure in figures(*world(name))]
-
-    assert found == expected
+    assert [figure.name for figure in figures(*world(name))] == expected

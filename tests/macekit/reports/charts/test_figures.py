@@ -162,12 +162,9 @@ def test_between_two_rates_the_band_is_as_wide_as_both_limits_allow() -> None:
 
 def test_a_point_whose_lower_end_is_nothing_reaches_the_foot_and_is_marked() -> None:
     _, answer = world("prior of a tenth")
-    points = answer["result"]["roc"]["operating_points"]
-    assert points[0]["lower"] == 0.0
+    assert answer["result"]["roc"]["operating_points"][0]["lower"] == 0.0
 
-    drawn = inline_svg(figure("prior of a tenth", "low-fpr"), "x")
-
-    assert "lower end is 0" in drawn
+    assert "lower end is 0" in inline_svg(figure("prior of a tenth", "low-fpr"), "x")
 
 
 def test_nothing_of_a_logarithmic_chart_lies_below_its_floor() -> None:
@@ -251,9 +248,7 @@ def test_a_claim_is_drawn_beside_what_epsilon_must_be_at_least() -> None:
 
 
 def test_names_that_look_alike_once_shortened_are_told_apart() -> None:
-    found = distinct(["x" * 100 + "a", "x" * 100 + "b", "y"])
-
-    assert found == ["x" * 31 + "…", "x" * 31 + "… (2)", "y"]
+    assert distinct(["x" * 100 + "a", "x" * 100 + "b", "y"]) == ["x" * 31 + "…", "x" * 31 + "… (2)", "y"]
 
 
 WIDE = {"pictures": "😀", "rare": "𠮷", "words": "𠮷野家", "wide": "Ｗ", "plain": "W"}

@@ -4,28 +4,10 @@ import gzip
 import lzma
 from pathlib import Path
 
-import pytest
-
 import macekit
-from macekit.call import CSV, JSON, NPZ
-from tests.app.http.asked import post, slug
-from tests.app.running import Running
-from tests.app.test_mistakes import FILES as OTHERS
-from tests.app.test_mistakes import (
-    HOLDOUT,
-    MEMBERS,
-    NONMEMBERS,
-    SCORES,
-    SIDES,
-    TRAIN,
-    Mistake,
-    as_csv,
-    refused_in_python,
-    refused_in_the_shell,
-    refused_over_http,
-    spreadsheet,
-)
-from tests.cases import each_case
+from macekit.call import CSV, NPZ
+from tests.app.mistakes import FILES as OTHERS
+from tests.app.mistakes import HOLDOUT, MEMBERS, NONMEMBERS, SCORES, SIDES, TRAIN, Mistake, as_csv, spreadsheet
 from tests.macekit.decoding.support import form
 
 PEERS = Path(__file__).parents[1] / "macekit" / "imports" / "peers"
@@ -49,7 +31,7 @@ FILES: dict[str, str | bytes] = {
     "scores.csv": SCORES, "grouped.csv": GROUPED, "picture.csv": PICTURE, "picture.png": PICTURE,
     "minus.csv": SCORES.replace(",0\n", ",-1\n"), "other.csv": as_csv(RENAMED), "train.csv": as_csv(TRAIN),
     "holdout.csv": as_csv(HOLDOUT), "over.csv": as_csv(OVER_ONE), "logits.csv": as_csv(LOGITS),
-    "sixes.csv": as_csv(SIXES), "percent.csv": as_csv(PERCENT), "people.csv": as_csv(PEOPLE),
+    "sixes.csv": as_csv(SIXES), "percents.csv": as_csv(PERCENT), "people.csv": as_csv(PEOPLE),
     "guesses.csv": as_csv(GUESSES), "columns.json": '{"score": [1, 2], "member": [1, 0]}',
     "pipes.csv": SCORES.replace(",", "|"), "excel.csv": "sep=,\n" + SCORES,
     "infinite.csv": SCORES + "-inf,0\n", "twice.csv.gz": TWICE,
@@ -61,7 +43,7 @@ FILES: dict[str, str | bytes] = {
 
 def predicted(train: str, name: str, says: str, more: str = "", **options: str) -> Mistake:
     """A wrong table of predictions at every door."""
-    tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES, "percent.csv": PERCENT}
+    tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES, "percents.csv": PERCENT}
     return Mistake(
         name,
         says,
@@ -116,7 +98,7 @@ MISTAKES = [
         "--outputs probabilities", outputs="probabilities"),
     predicted("logits.csv", "logits called probabilities", "is no probability; say that they are logits",
         "--outputs probabilities", outputs="probabilities"),
-    predicted("percent.csv", "percentages", "rows sum to 100, as percentages do; divide by 100"),
+    predicted("percents.csv", "percentages", "rows sum to 100, as percentages do; divide by 100"),
     predicted("train.csv", "probabilities called logits", "sum to 1; say that they are probabilities",
         "--outputs logits", outputs="logits"),
     predicted("logits.csv", "outputs by a wrong name", "did you mean '?probabilities", "--outputs probabilites",
@@ -232,76 +214,3 @@ MISTAKES = [
     Mistake("columns of an empty file", "empty", http=("columns", b"", CSV)),
     Mistake("columns of a picture", "is it text", http=("columns", PICTURE, CSV)),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mistakes")
-    for name, content in FILES.items():
-        (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return place
-
-
-def test_each_is_another() -> None:
-    assert len({each.name for each in MISTAKES}) == len(MISTAKES) >= 40
-
-
-@each_case("mistake", [each for each in MISTAKES if each.shell is not None])
-def test_in_the_shell_it_is_one_line(
-    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(folder)
-    refused_in_the_shell(mistake, folder, capsys)
-
-
-@each_case("mistake", [each for each in MISTAKES if each.python is not None])
-def test_from_python_it_is_one_line(mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    refused_in_python(mistake)
-
-
-@each_case("mistake", [each for each in MISTAKES if each.http is not None])
-def test_over_http_it_is_a_problem_of_one_line(mistake: Mistake, service: Running) -> None:
-    refused_over_http(mistake, service)
-
-
-@each_case(
-    "headers, status, says",
-    ({"Content-Encoding": "gzip, gzip"}, 415, "need identity, gzip or zstd"),
-    ({"Content-Encoding": "gzip"}, 400, "is not gzip"),
-    ({"Content-Encoding": "br"}, 415, "need identity, gzip or zstd"),
-)
-def test_a_wrong_encoding_is_said(service: Running, headers: dict[str, str], status: int, says: str) -> None:
-    answer = post(service, "/v1/advantage", SCORES, CSV, headers)
-
-    assert (answer.status, slug(answer) != "") == (status, True)
-    assert says in answer.json()["detail"]
-
-
-def test_a_length_beyond_all_limits_is_refused_before_it_comes(service: Running) -> None:
-    answer = post(service, "/v1/advantage", SIDES, JSON, {"Content-Length": "9" * 14})
-
-    assert (answer.status, slug(answer)) == (413, "too-large")
-    assert "post the counts" in answer.json()["detail"]
-
-
-def test_a_dataset_that_is_not_there_is_said(service: Running) -> None:
-    answer = service.ask("/v1/advantage?data=nothing.csv", "POST", b"")
-
-    assert 400 <= answer.status < 500
-    assert slug(answer)
-    assert answer.json()["detail"] == "nothing.csv: no such file or folder"
-
-
-@pytest.mark.slow
-def test_a_release_that_is_the_training_table_is_noticed_at_every_door(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, service: Running
-) -> None:
-    monkeypatch.chdir(folder)
-    said = "is it the right file?"
-
-    here = macekit.audit_synthetic("train.csv", "holdout.csv", "train.csv")
-    there = post(service, "/v1/synthetic", {"train": TRAIN, "holdout": HOLDOUT, "synthetic": TRAIN}).json()
-
-    for answer in (here.answer, there):
-        assert any(said in each["message"] for each in answer["warnings"])
