@@ -1,4 +1,4 @@
 """Kernel densities by FFT: bandwidths, atoms taken apart, the line, the plane, and up to ten dimensions.
 
-In reading order: bandwidth, atoms, line, kernel, space.
+In reading order: bandwidth, kernel, space.
 """
