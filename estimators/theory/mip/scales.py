@@ -30,9 +30,8 @@ from estimators.errors import (
     require_positive,
 )
 from estimators.python.dataclass import dataclass
-from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.bounds import Bound, rows_of, side_by_side
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise
-from estimators.theory.tables import rows_of
 
 
 def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:

@@ -20,8 +20,8 @@ from estimators import errors
 from estimators.arrays import Floats
 from estimators.python.dataclass import dataclass, field
 from estimators.theory import subsets
+from estimators.theory.bounds import rows_of
 from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
-from estimators.theory.tables import rows_of
 
 Places = NDArray[np.intp]
 
