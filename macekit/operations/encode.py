@@ -32,10 +32,9 @@ from estimators.decisions.difference import Difference
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.verdict import Because, Decision, overall
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
-from estimators.privacy.band import RocBand
+from estimators.privacy.band import BestPrecision, RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
 from estimators.privacy.exposure import Exposure
-from estimators.privacy.precision import BestPrecision
 from estimators.privacy.roc import OF_RATES, OperatingPoint
 from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
