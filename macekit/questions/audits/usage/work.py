@@ -35,16 +35,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     units = None
     if question.unit is not None:
         units = [column_of(name, table, question.unit, "unit") for name, table in zip(GROUPS, tables, strict=True)]
-    result = dataset_use(
-        *scores,
-        units=units,
-        per_unit=question.per_unit,
-        combine=question.combine,
-        max_share=question.max_share,
-        confidence=question.confidence,
-        direction=question.direction,
-        seed=question.seed,
-    )
+    result = dataset_use(*scores, units=units, **question.model_dump(exclude={*GROUPS, "score", "unit"}))
     lines = "".join(f"{name} {digest(each)}\n" for name, each in zip(GROUPS, scores, strict=True))
     read = [column_read("score", name, np.concatenate([each[:, i] for each in scores])) for i, name in enumerate(names)]
     if units is not None and question.unit is not None:
