@@ -4,9 +4,8 @@ Atoms are counted, the rest is smoothed on a uniform grid, which both sides shar
 times the other: linear binning, one multiplication in frequency by the Gaussian over sinc^2 (which undoes the binning),
 one transform back. With 64 steps a bandwidth a density is right to 1e-4 between nodes and its integrals to 1e-6 of the
 direct sums. Far outliers cost neither resolution nor memory: a stretch in which no kernel reaches is cut out of the
-line. What is left is exact, because densities and integrals look only at distances between neighbours.
-
-The prior weights the two densities, never the sample's share of members.
+line. What is left is exact, because densities and integrals look only at distances between neighbours. The prior
+weights the two densities, never the sample's share of members.
 """
 
 from __future__ import annotations
@@ -153,18 +152,16 @@ def _shorten(distances: Floats, gap: float) -> tuple[Floats, Floats]:
     return np.concatenate([[0.0], knots, [last]]), np.concatenate([[0.0], places, [end]])
 
 
-# Values that many records share exactly: they have no density, so they are counted, never smoothed.
-#
-# A saturated sigmoid puts a third of its records exactly on 1. The advantage of such a mixed score is the sum over
-# its atoms plus the integral over the rest (MACE, Definition 2, for a mixed distribution).
-
+# Values that many records share exactly have no density, so they are counted, never smoothed: a saturated sigmoid puts
+# a third of its records on 1. The advantage of such a mixed score is the sum over its atoms plus the integral over the
+# rest (MACE, Definition 2, for a mixed distribution).
 
 SHARE = 0.01  # a value is an atom when at least this share of the pooled records has it ...
 FEWEST = 5  # ... and at least this many records ...
 
 PROMINENCE = 4.0
-"""... and several times as many as a typical value within a bandwidth of it: scores rounded to three
-decimals repeat everywhere alike, which a kernel reads better than a table would."""
+"""... and several times as many as a typical value within a bandwidth of it: scores rounded to three decimals repeat
+everywhere alike, which a kernel reads better than a table would."""
 
 SUBSET = 2**12
 

@@ -19,6 +19,7 @@ from scipy import fft
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from estimators.arrays import Floats, Integers, distinct
+from estimators.limits.binomial import log_ways
 
 # Found by the chance that n uniform numbers in order keep within their limits (benchmarks.band.level_for), for some
 # sizes and levels; between them logarithms are interpolated, and SPARE is left for that.
@@ -171,13 +172,8 @@ def _tail(n: int, m: int, rank: int) -> tuple[int, Floats]:
     sd = np.sqrt(m * rank * (n + 1.0 - rank) * (n + 1.0 + m) / ((n + 1.0) ** 2 * (n + 2.0)))
     first = max(0, int(mean - 2.0 * sd))
     numbers = np.arange(first, min(m, int(mean + 14.0 * sd + 40.0 * (1.0 + m / n))) + 1)
-    law = np.exp(
-        gammaln(m + 1.0)
-        - gammaln(numbers + 1.0)
-        - gammaln(m - numbers + 1.0)
-        + betaln(numbers + rank, m - numbers + n + 1.0 - rank)
-        - betaln(rank, n + 1.0 - rank)
-    )
+    odds = log_ways(m, numbers) + betaln(numbers + rank, m - numbers + n + 1.0 - rank) - betaln(rank, n + 1.0 - rank)
+    law = np.exp(odds)
     return first, np.cumsum(law[::-1])
 
 
