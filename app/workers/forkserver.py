@@ -242,8 +242,8 @@ def forgetting(perform: Perform) -> Perform:
         try:
             return perform(call, body)
         finally:
-            if caches := sys.modules.get("estimators.python.caches"):
-                caches.forget()
+            if python := sys.modules.get("estimators.python"):
+                python.forget()
             if audits := sys.modules.get("estimators.audits.split"):  # a wing, which may not be there
                 audits.REMEMBERED.checks.clear()
 

@@ -13,12 +13,10 @@ from estimators.errors import NotFinite
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import places
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import CROWD_OF_PART, NONE, Frequent, crowded, is_crowded
+from estimators.sample.frequent import CROWD_OF_PART, NO_SCORES, NONE, Frequent, ScoreSample, crowded, is_crowded
 from estimators.sample.grid import GRID_CELLS, Grid, grid_ends, grid_keys, grid_of_all, mend_underflow
 from estimators.sample.octaves import ANCHORS, OctaveCounts, is_near, near_keys, octave_cells, octave_numbers
 from estimators.sample.parts import Part
-from estimators.sample.score_sample import NONE as NO_SCORES
-from estimators.sample.score_sample import ScoreSample
 
 SIDES = ("member", "nonmember")
 

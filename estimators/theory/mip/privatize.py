@@ -151,9 +151,7 @@ class Draws:
 
     Args:
         count: Fits to random halves, in pairs, at least 2; too few certify nothing.
-        draws: Fits that set the shape of the noise, at least 2.
-        shape: As for ``Swaps``.
-        name: What results call this method; leave it.
+        draws, shape, name: As for ``Swaps``.
 
     Example:
         >>> import numpy as np

@@ -295,9 +295,7 @@ def assess_divergence(
 
     Args:
         outputs: A row for each output: its probability for a member, then for a nonmember.
-        nonmember_share: Share of nonmembers among the records that are attacked (nu), strictly between 0 and 1. None:
-            the worst share.
-        member_weight: What a true positive weighs against a true negative (lambda), above 0.
+        nonmember_share, member_weight: As for ``assess_mean``.
 
     Raises:
         MaceError: columns that are no probabilities, or not two of them.
