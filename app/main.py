@@ -23,7 +23,7 @@ from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
 from app.pages import pages
-from app.pages.static import PLACE
+from app.pages.routes import PLACE
 from app.settings import BadSettings, Settings, load
 from app.telemetry import logs
 from app.telemetry.traces import traces

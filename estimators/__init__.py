@@ -28,9 +28,8 @@ from estimators.metric.presets import PRESETS, preset
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
-from estimators.privacy.band import RocBand, roc_band
+from estimators.privacy.band import BestPrecision, RocBand, best_precision, roc_band
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.privacy.precision import BestPrecision, best_precision
 from estimators.python.renamed import find_former_modules
 from estimators.risk.cells import MeanRisk, mean_risk
 from estimators.risk.individual import IndividualRisk, individual_risk

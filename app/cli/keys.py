@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from app.cli.parsing import MISUSE, Parser
+from app.cli.parsing import Parser, misuse
 
 DESCRIPTION = """The keys of a service: named, each for what it may ask, with an end. MACE_KEYS_FILE names the file;
 a running service reads it again when it has changed.
@@ -80,12 +80,12 @@ def _add(options: argparse.Namespace) -> int:
     try:
         present = keys.read(path) if path.exists() else ()
         if any(key.name == options.name for key in present):
-            return _refuse(
+            return misuse(
                 f"{path.name} has a key of the name {options.name}; mace keys rotate makes another in its place"
             )
         secret, end = keys.new_secret(), None if options.expires is None else end_of(options.expires)
         if end is not None and end <= datetime.now(UTC):
-            return _refuse(f"expires: got {options.expires!r}, which is over already; need 90d, 12h, or a day to come")
+            return misuse(f"expires: got {options.expires!r}, which is over already; need 90d, 12h, or a day to come")
         key = keys.Key(
             name=options.name,
             sha256=keys.digest_of(secret.encode()),
@@ -99,7 +99,7 @@ def _add(options: argparse.Namespace) -> int:
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         where = str(first["loc"][0]).replace("_", "-") if first["loc"] else "key"
-        return _refuse(f"{where}: {first['msg'].removeprefix('Value error, ')}")
+        return misuse(f"{where}: {first['msg'].removeprefix('Value error, ')}")
     except (OSError, ValueError) as error:
         return _refuse_error(path, error)
     return _show(secret, key.name, path)
@@ -119,7 +119,7 @@ def _rotate(options: argparse.Namespace) -> int:
         present = [key for key in keys.read(path) if key.name != options.name or not key.has_expired()]
         former = [key for key in present if key.name == options.name]
         if len(former) != 1:
-            return _refuse(f"{path.name} has {len(former)} good keys of the name {options.name}; need one")
+            return misuse(f"{path.name} has {len(former)} good keys of the name {options.name}; need one")
         secret, end = keys.new_secret(), end_of(options.overlap or "24h", "overlap")
         (old,) = former
         new = old.model_copy(update={"sha256": keys.digest_of(secret.encode())})
@@ -136,7 +136,7 @@ def _list(options: argparse.Namespace) -> int:
     try:
         present = keys.read(Path(options.file))
     except keys.BadKeys as error:
-        return _refuse(str(error))
+        return misuse(str(error))
     rows: list[tuple[str, ...]] = [("name", "scope", "expires", "a minute", "at once", "largest body")]
     for key in present:
         end = "never" if key.expires is None else key.expires.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -164,7 +164,7 @@ def _remove(options: argparse.Namespace) -> int:
         rest = [key for key in present if key.name != options.name]
         if len(rest) == len(present):
             names = ", ".join(key.name for key in present) or "none"
-            return _refuse(f"{path.name} has no key of the name {options.name}; it has: {names}")
+            return misuse(f"{path.name} has no key of the name {options.name}; it has: {names}")
         keys.write(path, rest)
     except (keys.BadKeys, OSError) as error:
         return _refuse_error(path, error)
@@ -186,9 +186,4 @@ def end_of(text: str, option: str = "expires") -> datetime:
 
 def _refuse_error(path: Path, error: Exception) -> int:
     """What cannot be read says why itself; of the system's own errors the kind is enough."""
-    return _refuse(str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}")
-
-
-def _refuse(why: str) -> int:
-    print(f"mace: {why}", file=sys.stderr)
-    return MISUSE
+    return misuse(str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}")

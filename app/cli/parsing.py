@@ -51,6 +51,12 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
 MISUSE = 2  # the exit status of what was typed, or of input, that cannot be used
 
 
+def misuse(why: str) -> int:
+    """Say what cannot be used, and return the status that says so, too."""
+    print(f"mace: {why}", file=sys.stderr)
+    return MISUSE
+
+
 class Misuse(Exception):
     """A command that cannot be carried out; the text says why, and can be printed as it is."""
 

@@ -5,7 +5,6 @@ With `--recompute` a filed answer is computed again from its data, and compared 
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +12,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from app.cli.parsing import MISUSE
+from app.cli.parsing import MISUSE, misuse
 
 DESCRIPTION = """Whether kept answers are, byte for byte, what a service signed, and whether an audit file is whole.
 
@@ -88,18 +87,18 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print a line for each file; 0 if all of them hold."""
     if not options.files and options.audit is None:
-        return _misuse("name an answer with --public-key, or an audit file with --audit")
+        return misuse("name an answer with --public-key, or an audit file with --audit")
     if options.files and options.public_key is None and options.recompute is None:
-        return _misuse("--public-key names the file of the key that signed")
+        return misuse("--public-key names the file of the key that signed")
     if (options.request is None) != (options.target is None):
-        return _misuse("--request and --target go together")
+        return misuse("--request and --target go together")
     for option in ("request", "recompute"):
         if getattr(options, option) is not None and len(options.files) != 1:
-            return _misuse(f"--{option} goes with one file")
+            return misuse(f"--{option} goes with one file")
     if options.begin_anew and len(options.audit or ()) != 1:
-        return _misuse("--begin-anew goes with one --audit")
+        return misuse("--begin-anew goes with one --audit")
     if options.signature is not None and len(options.files) != 1:
-        return _misuse("--signature goes with one file")
+        return misuse("--signature goes with one file")
     status = 0
     if options.files and options.public_key is not None:
         status = _check_signed(options)
@@ -123,9 +122,9 @@ def _check_signed(options: argparse.Namespace) -> int:
         public = signing.public_keys(options.public_key)
         request = None if options.request is None else Path(options.request).read_bytes()
     except signing.BadKey as error:
-        return _misuse(f"{options.public_key}: {error}")
+        return misuse(f"{options.public_key}: {error}")
     except OSError as error:
-        return _misuse(f"{options.request}: the file cannot be read ({type(error).__name__})")
+        return misuse(f"{options.request}: the file cannot be read ({type(error).__name__})")
     detached = None if options.signature is None else options.signature.encode()
     steps: list[tuple[_Step, str]] = []
     for name in options.files:
@@ -138,7 +137,7 @@ def _check_signed(options: argparse.Namespace) -> int:
             print(f"{name}: REFUSED: {error}")
             status = BROKEN
         except OSError as error:
-            return _misuse(f"{name}: the file cannot be read ({type(error).__name__})")
+            return misuse(f"{name}: the file cannot be read ({type(error).__name__})")
         else:
             when = "" if signature.time is None else f" at {signature.time}"
             print(f"{name}: signed with the key {signature.key}{when}")
@@ -157,9 +156,9 @@ def _compute_again(name: str, data: str) -> int:
     try:
         lines = recompute(Path(name).read_bytes(), Path(data))
     except NotRecomputed as error:
-        return _misuse(f"{name}: {error}")
+        return misuse(f"{name}: {error}")
     except OSError as error:
-        return _misuse(f"{error.filename}: the file cannot be read ({type(error).__name__})")
+        return misuse(f"{error.filename}: the file cannot be read ({type(error).__name__})")
     for line in lines:
         print(f"{name}: REFUSED: {line}")
     if not lines:
@@ -271,7 +270,7 @@ def _follow(path: Path, *, begin_anew: bool) -> int:
             try:
                 print(f"{path}: begun anew; what it was is {audit.begin_anew(path)}")
             except audit.AuditError as failure:
-                return _misuse(f"{path}: {failure}")
+                return misuse(f"{path}: {failure}")
         return BROKEN
     for note in notes:
         print(f"note: {note}")
@@ -344,8 +343,3 @@ def _chains(steps: list[tuple[_Step, str]]) -> Iterator[str]:
         if len(of_run) > 1:
             first, last = of_run[0][0].look, of_run[-1][0].look
             yield f"run {run_id}: looks {first} to {last}, each follows the one before"
-
-
-def _misuse(why: str) -> int:
-    print(f"mace: {why}", file=sys.stderr)
-    return MISUSE

@@ -100,16 +100,26 @@ HEADER = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class Identity:
-    """Gives each request its id, for logs and answer alike."""
+class Layer:
+    """A layer in front of the routes that adds something to each request or its answer; all else passes it by."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        await (self.handle if scope["type"] == "http" else self.app)(scope, receive, send)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and what is sent in answer."""
+        raise NotImplementedError
+
+
+class Identity(Layer):
+    """Gives each request its id, for logs and answer alike."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Name the request and its answer."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
         name = request_name(scope)
 
         async def send_with_id(message: Message) -> None:
@@ -122,7 +132,6 @@ class Identity:
             await self.app(scope, receive, send_with_id)
         finally:
             request_id.reset(token)
-        return None
 
 
 def request_name(scope: Scope) -> str:
@@ -133,17 +142,15 @@ def request_name(scope: Scope) -> str:
     return secrets.token_hex(16)
 
 
-class Record:
+class Record(Layer):
     """Keeps the exchange of each request; logs, counts and traces it by its route's template, whatever became of it."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
-        self.app = app
+        super().__init__(app)
         self.service = service
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Watch one request from its head to the end of its answer."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
         exchange = Exchange.begin(scope, request_id.get() or "")
         if (route := scope.get("route")) is not None:
             exchange.route = route.path
@@ -165,7 +172,6 @@ class Record:
         finally:
             self.service.metrics.count(exchange)
             logs.log_exchange(exchange)
-        return None
 
 
 ALWAYS = (
@@ -177,16 +183,11 @@ ALWAYS = (
 )
 
 
-class Headers:
+class Headers(Layer):
     """Adds headers that keep a browser from doing with an answer what it is not meant for, unless it has its own."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and add to its answer's headers."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -196,7 +197,6 @@ class Headers:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
-        return None
 
 
 AUDIT_FAILED = "the audit file cannot be written, so nothing is answered; tell the operator"
@@ -269,21 +269,19 @@ class Hosts:
 PORT = re.compile(r":[0-9]*\Z")
 
 
-class Errors:
+class Errors(Layer):
     """Answers for a route that raised, or that the end of the service cut short, and says nothing but where to look."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
-        self.app = app
+        super().__init__(app)
         self.service = service
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and answer in the route's place if need be.
 
         Once an answer has begun it cannot be taken back: then the exception goes on, and the server cuts the
         connection, so that half an answer does not look like a whole one.
         """
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
         answer_began = False
 
         async def note_start(message: Message) -> None:
@@ -305,7 +303,6 @@ class Errors:
             if answer_began:
                 raise
             await refusal(scope, internal_error())(scope, receive, send)
-        return None
 
 
 PREFLIGHT = 600  # seconds a browser may remember what another origin is allowed

@@ -64,19 +64,9 @@ class Exchange:
 
     def facts(self) -> dict[str, Any]:
         """Who asked what and got which answer, without a value that was submitted."""
-        return {
-            "request_id": self.request_id,
-            "client": self.client,
-            "key": self.key,
-            "key_sha256": self.key_sha256,
-            "method": self.method,
-            "route": self.route,
-            "status": self.status,
-            "records": self.records,
-            "problem": self.problem,
-            "input_sha256": self.input_sha256,
-            "answer_sha256": self.answer_sha256,
-        }
+        who = ("request_id", "client", "key", "key_sha256")
+        what = ("method", "route", "status", "records", "problem", "input_sha256", "answer_sha256")
+        return {name: getattr(self, name) for name in (*who, *what)}
 
     @classmethod
     def begin(cls, scope: Any, name: str) -> Exchange:

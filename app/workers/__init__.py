@@ -3,11 +3,9 @@
 intake      a request's body as it arrives: limits, pace, a client that leaves
 pool        the pool of workers: which requests wait, which are worked on, which worker is ended and why
 processes   workers and their fork server as the service sees them
-forkserver  what runs in the fork server and in a worker
+forkserver  what runs in the fork server and in a worker, and what a request names instead of sending it
 admission   how much may be under way
-datasets    what a request names instead of sending it
-privileges  what the server and its workers give up
-landlock    how workers give up files
+privileges  what the server and its workers give up; files, by Landlock
 seccomp     how workers give up system calls
 uploads     where a body lies while it arrives
 channel     messages between service and worker

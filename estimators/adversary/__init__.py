@@ -1,4 +1,1 @@
-"""Decision rules, and how far they can be trusted: judged on unseen records from below, on their own from above.
-
-In reading order: targets, families, changes, holdout, insample, learned, paired.
-"""
+"""Decision rules, and how far they can be trusted: judged on unseen records from below, on their own from above."""

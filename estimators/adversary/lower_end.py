@@ -13,7 +13,7 @@ from estimators.adversary.holdout import HeldOut, Validation, validate, validate
 from estimators.adversary.many_changes import many_changes
 from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import pools
-from estimators.python.caches import cache_of_records
+from estimators.python import cache_of_records
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.statement import baseline

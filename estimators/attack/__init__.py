@@ -1,7 +1,4 @@
-"""An attack that somebody has: the advantage it reaches on these records, and how far the optimum lies above it.
-
-In reading order: rules, answer.
-"""
+"""An attack that somebody has: the advantage it reaches on these records, and how far the optimum lies above it."""
 
 # ruff: noqa: F401 - `from estimators.attack import ...` goes on
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
-from estimators.limits.among_others import alike_at_most
 from estimators.limits.binomial import lower_limit, upper_limit
+from estimators.limits.every_cut import alike_at_most
 from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import finest

@@ -22,10 +22,11 @@ from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
 from estimators.audits.queries.rows import Rows, rows_repeat
 from estimators.audits.queries.table import Sides, Table, encode_sides
+from estimators.decisions.difference import sound_upper
 from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
-from estimators.optimum.ends import Ends, ends_of
+from estimators.optimum.ends import ends_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
@@ -233,7 +234,7 @@ def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learne
     alpha = (1.0 - confidence) / 2.0
     vectors = Scores(members.points, nonmembers.points, Query.CONTINUOUS, "the columns of a table")
     whole = ends_of(vectors, 0.5, LearnedTarget(tuple(learners)), seed)
-    learned = Interval(whole.lower(alpha / 2.0), _upper(whole, alpha), confidence, OF_COLUMNS)
+    learned = Interval(whole.lower(alpha / 2.0), sound_upper(whole, alpha), confidence, OF_COLUMNS)
     columns = [
         _by_itself(
             column, members.values[:, place], nonmembers.values[:, place], alpha, alpha / 2.0 / sides.n_columns, seed
@@ -271,14 +272,8 @@ def _by_itself(
     kind = Query.DISCRETE if column.kind == "category" else Query.AUTO
     ends = ends_of(Scores.of(members, nonmembers, kind), 0.5, None, seed)
     answer = ends.at(1.0 - 2.0 * shared)
-    interval = Interval(answer.lower, max(answer.lower, _upper(ends, alpha)), 1.0 - 2.0 * alpha, OF_COLUMN)
+    interval = Interval(answer.lower, max(answer.lower, sound_upper(ends, alpha)), 1.0 - 2.0 * alpha, OF_COLUMN)
     return ColumnDifference(column.name, column.kind, min(answer.value, interval.upper), interval)
-
-
-def _upper(ends: Ends, alpha: float) -> float:
-    """The upper end, or 1 where the lower end contradicts it."""
-    upper = ends.upper(alpha)
-    return upper if upper >= ends.lower(alpha) else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,11 +213,10 @@ def audit_synthetic(
         accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
         queries: Names of the queries to ask, at least 2 (``estimators.audits.queries.SYNTHETIC``); None for all that
             can be.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed: As for ``advantage``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits that are given errs either way with half of the rest at most; copies that nobody limited make it
             fail by mistake with a tenth of that at most, in addition.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         check_sides: Whether to look for what tells the sides apart without the release.
         learners: Classifiers that compete for that.
         categories: Columns of numbers that are names of something, such as codes.

@@ -29,10 +29,9 @@ from estimators.decisions.gate_sample import GateSample, JudgedLimit
 from estimators.decisions.verdict import Because, Decision, decide, records_needed, unanswerable
 from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.privacy.best_set import joined_cells
 from estimators.privacy.direction import Direction, direction_of
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.privacy.ranges import ranges_of, windows_of
+from estimators.privacy.ranges import joined_cells, ranges_of, windows_of
 from estimators.privacy.share_ratio import ratio_limit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest

@@ -16,7 +16,6 @@ from estimators.sample.scores import Scores
 from estimators.statement import Caution, Estimate, Interval
 
 T = TypeVar("T")
-LONGEST_LABEL = 60  # characters of a group's label that a reason repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +134,3 @@ def between(lower: float, value: float, upper: float, interval: Interval) -> Est
     """A point and two ends; the lower one may have been taken at a higher confidence."""
     whole = Interval(lower, upper, interval.confidence, interval.guarantee)
     return Estimate(min(max(value, lower), upper), whole)
-
-
-def short_label(label: object) -> str:
-    """A group's label as far as a reason repeats it."""
-    text = str(label)
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

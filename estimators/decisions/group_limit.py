@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from estimators import statement
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
-from estimators.decisions.gate_sample import GateSample, JudgedGroup, JudgedLimit, between, short_label
+from estimators.decisions.gate_sample import GateSample, JudgedGroup, JudgedLimit, between
 from estimators.decisions.plan import records_without_leak
 from estimators.decisions.verdict import (
     Decision,
@@ -30,6 +30,7 @@ from estimators.decisions.verdict import (
 )
 from estimators.errors import OutOfRange, require_number
 from estimators.optimum.ends import is_vector
+from estimators.privacy.exposure import short_label
 from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level

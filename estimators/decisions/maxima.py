@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from estimators import errors
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
-from estimators.decisions.gate_sample import GateSample, JudgedGroup, JudgedLimit, between, short_label
+from estimators.decisions.gate_sample import GateSample, JudgedGroup, JudgedLimit, between
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.decisions.verdict import (
     Decision,
@@ -27,6 +27,7 @@ from estimators.metric.estimate import is_line, metric_optimum
 from estimators.optimum.advantage import advantage
 from estimators.privacy import closeness
 from estimators.privacy.epsilon import epsilon_from_advantage, epsilon_lower_bound
+from estimators.privacy.exposure import short_label
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell

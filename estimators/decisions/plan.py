@@ -163,13 +163,9 @@ def plan_width(
     """Records for an interval no wider than ``width`` in four samples of five, if the truth is ``expected``.
 
     Args:
-        expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
+        expected, member_share, design_effect, cluster_size: As for ``plan_verdict``.
         width: Largest distance between the two ends, strictly between 0 and 1.
         prior, confidence: As for ``advantage``.
-        member_share: Share of members among the records that you will score, strictly between 0 and 1.
-        design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
-            ``expected_design_effect``.
-        cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
 
     Raises:
         OutOfRange: an expected advantage below the baseline, or another number out of its range.

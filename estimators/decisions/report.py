@@ -46,15 +46,12 @@ class AssessOptions:
     """What ``assess`` shall answer about a sample; the defaults are enough for a first look.
 
     Args:
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: As for ``advantage``.
+        prior, target, confidence, seed: As for ``advantage``.
         metric: A further metric at its optimum: the name of a preset (see ``PRESETS``) or a ``Metric``; None for none.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         max_advantage: Largest advantage that is acceptable, from -1 to 1. None: no verdict.
         claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. None: nothing was promised.
         claimed_delta: Delta that was promised with it, from 0 up to but not including 1.
         operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive rate.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: How the paper's statistic reads a continuous score: ``EqualWidth(bins)`` or ``Kernel(bandwidth)`` from
             ``estimators.paper``, and so do Algorithms 2 and 3. None: the statistic by kernel densities with Scott's
             bandwidth, the algorithms by the cells that are counted anyway; of vectors no statistic.

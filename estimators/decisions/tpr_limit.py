@@ -7,8 +7,8 @@ import numpy as np
 from estimators import errors
 from estimators.decisions.gate_sample import GateSample, JudgedLimit, between
 from estimators.decisions.verdict import MORE, most_records, records_needed
-from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.direction import Direction, direction_of
+from estimators.privacy.ranges import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.roc import operating_point
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts

@@ -1,4 +1,1 @@
-"""Kernel densities by FFT: bandwidths, atoms taken apart, the line, the plane, and up to ten dimensions.
-
-In reading order: bandwidth, atoms, line, kernel, space.
-"""
+"""Kernel densities by FFT: bandwidths, atoms taken apart, the line, the plane, and up to ten dimensions."""

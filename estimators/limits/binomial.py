@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, gammaln, ndtri
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, Integers
 
 Numbers = float | NDArray[np.float64] | NDArray[np.int64]
 
@@ -136,7 +136,7 @@ def _binomial_law(trials: int, log_odds: float) -> tuple[int, Floats]:
     reach = BEYOND / 3.0 + np.sqrt(BEYOND**2 / 9.0 + 2.0 * BEYOND * trials * right * wrong)
     first, last = max(0, int(trials * right - reach)), min(trials, int(np.ceil(trials * right + reach)))
     x = np.arange(first, last + 1, dtype=np.float64)
-    ways = gammaln(trials + 1.0) - gammaln(x + 1.0) - gammaln(trials - x + 1.0)
+    ways = log_ways(trials, x)
     return first, np.exp(ways - x * np.logaddexp(0, -log_odds) - (trials - x) * np.logaddexp(0, log_odds))
 
 
@@ -168,9 +168,10 @@ def _chance(hits: int, trials: int, other_hits: int, other_trials: int) -> float
     """Probability of at least so many of all hits on this side, if all trials are alike."""
     total = hits + other_hits
     k = np.arange(hits, min(total, trials) + 1, dtype=np.float64)
-    logs = _log_ways(trials, k) + _log_ways(other_trials, total - k)
-    return float(np.exp(logs - _log_ways(trials + other_trials, np.array(float(total)))).sum())
+    logs = log_ways(trials, k) + log_ways(other_trials, total - k)
+    return float(np.exp(logs - log_ways(trials + other_trials, np.array(float(total)))).sum())
 
 
-def _log_ways(n: int, k: Floats) -> Floats:
+def log_ways(n: int, k: Floats | Integers) -> Floats:
+    """Logarithm of how many ways there are to draw k of n."""
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 import numpy as np
-from scipy.special import gammaln
 
 from estimators.arrays import Floats, dot
+from estimators.limits.binomial import log_ways
 from estimators.python.dataclass import dataclass
 
 BEYOND = 40.0  # laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside
@@ -52,13 +52,9 @@ class Side:
         least = max(least, int(np.floor(self.sample * rate - reach)))
         most = min(most, int(np.ceil(self.sample * rate + reach)))
         hits = np.arange(least, most + 1, dtype=np.float64)
-        ways = _log_ways(total, hits) + _log_ways(self.whole - total, self.sample - hits)
+        ways = log_ways(total, hits) + log_ways(self.whole - total, self.sample - hits)
         chances = np.exp(ways - ways.max())
         return least, chances / chances.sum()
-
-
-def _log_ways(n: int, k: Floats) -> Floats:
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> float:

@@ -1,4 +1,1 @@
-"""Accuracy-like metrics: what one is, the named ones, the rule that is best for it, and limits of its optimum.
-
-In reading order: definition, presets, optimum, bounds, estimate, individual.
-"""
+"""Accuracy-like metrics: what one is, the named ones, the rule that is best for it, and limits of its optimum."""

@@ -154,14 +154,12 @@ def metric_optimum(
     Args:
         counts: Counts of both sides (``Counts``).
         metric: The metric, such as ``preset("precision", prior)``, or your own ``Metric``.
-        prior, confidence, seed: As for ``advantage``.
+        prior, confidence, seed, shuffles: As for ``advantage``.
         min_positive_share: Least share of all records that the adversary must guess member (for NPV: nonmember), from 0
             up to but not including 1. None: 5% for metrics such as precision, which would otherwise be best for an
             adversary who hardly ever guesses; else 0.
         bins: Into how many cells of about equal size scores with an order are joined, at least 2. None: the cube root
             of the number of records, at least 4. Categories stay as they are.
-        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
-            depend less on the seed and take longer.
         reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again. Of
             rows that come in clusters it is that of all rows, and the counts are those of ``lone_rows``.
 

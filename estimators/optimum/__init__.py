@@ -1,7 +1,4 @@
-"""The optimum: the advantage of the best attacker, on the population the records stand for or on fixed sets of them.
-
-In reading order: answer, ends, advantage, fixed_set, null_level.
-"""
+"""The optimum: the advantage of the best attacker, on the population the records stand for or on fixed sets of them."""
 
 # ruff: noqa: F401 - what `estimators.advantage` had goes on by that name
 

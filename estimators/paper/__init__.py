@@ -1,8 +1,7 @@
 """The formulas of MACE as printed, each with the words for what it really covers.
 
 Where the printed text contradicts itself or divides by zero, the reading of docs/methods.md, section 7, is taken and
-named. In reading order: advantage (Theorems 5 and 6), risk (Theorems 2 and 3), metric (Algorithms 2 and 3), record
-(Theorem 4).
+named.
 """
 
 from estimators.density.space import EqualWidth, Kernel

@@ -1,4 +1,1 @@
-"""What an auditor also asks of the same scores: ROC, AUC, exposure, and what they say about epsilon.
-
-In reading order: direction, auc, roc, precision, band, epsilon, closeness, share_ratio, ranges, best_set, exposure.
-"""
+"""What an auditor also asks of the same scores: ROC, AUC, exposure, and what they say about epsilon."""

@@ -183,12 +183,8 @@ def epsilon_lower_bound(
     half of the counts, drawn with ``seed``; the guesses are then made on the other half.
 
     Args:
-        counts: Counts of both sides (``Counts``).
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. A bound is the lower
-            end of such an interval.
+        counts, confidence, direction: As for ``check_claim``.
         delta: The delta of the epsilon, from 0 up to but not including 1.
-        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
-            makes the bound sharper; it has to be known before the scores are looked at.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Example:

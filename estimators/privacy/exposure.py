@@ -368,7 +368,7 @@ def _who(tail: Tail | NonmemberTail, inside: tuple[int, int, str], others: tuple
     if few:
         who += f" and {few:,} of {of_others:,} {other}s"
     if tail.direction == "label":
-        return f"{who} have the label {_short(tail.label)!r}" + ("" if few else f", which no {other} has")
+        return f"{who} have the label {short_label(tail.label)!r}" + ("" if few else f", which no {other} has")
     if tail.direction == "cell":
         return f"{who} lie in one cell of vectors" + ("" if few else f", in which no {other} lies")
     if tail.low is not None and tail.high is not None:
@@ -392,6 +392,7 @@ def _between(low: float, high: float) -> str:
     return f"score between {low:.{digits}g} and {high:.{digits}g}"
 
 
-def _short(label: object) -> str:
+def short_label(label: object) -> str:
+    """A label as far as a sentence repeats it."""
     text = str(label)
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

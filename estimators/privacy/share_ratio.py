@@ -21,7 +21,7 @@ from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, po
 
 from estimators.arrays import Floats, dot
 from estimators.limits.root import brentq
-from estimators.python.caches import cache_of_records
+from estimators.python import cache_of_records
 
 NODES = 40
 """Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""

@@ -18,11 +18,10 @@ from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_
 from estimators.clusters.design import Labels
 from estimators.errors import require_count, require_open_unit
 from estimators.python.dataclass import dataclass, replace
-from estimators.risk import halves
+from estimators.risk import partition
 from estimators.risk.cells import CellInterval, CellRisks, Masked, cell_risks
 from estimators.risk.flags import Flags, Multiplicity
 from estimators.risk.groups import GroupRisks, GroupTable, group_risks
-from estimators.risk.partition import flagged_cells
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, cells_asked
@@ -36,7 +35,7 @@ class RiskByCell:
 
     cells: CellRisks
     flags: Flags
-    learned: halves.Learned | None = None
+    learned: partition.Learned | None = None
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -105,7 +104,7 @@ class IndividualRisk:
     groups: GroupRisks | None
     cautions: tuple[Caution, ...]
     provenance: Provenance
-    learned: halves.Learned | None = None
+    learned: partition.Learned | None = None
     learned_score: Floats | None = None
     learned_half: Integers | None = None
     of_targets: bool = False
@@ -334,17 +333,17 @@ def individual_risk(
 
 def _by_learned(
     by_cell: RiskByCell,
-    learned: halves.Learned,
+    learned: partition.Learned,
     data: Scores,
     targets: ArgumentScores | None,
     stand_for: ArrayLike | None,
 ) -> tuple[Integers, Integers, Floats]:
     """The cell of each target, which of the two learned scores it is in, and that score."""
     if targets is None:
-        half, score = halves.records_of(learned)
+        half, score = partition.records_of(learned)
         inside = np.ones(len(half), dtype=np.bool_)
     else:
-        half, score, inside = halves.targets_in(learned, data, targets, stand_for)
+        half, score, inside = partition.targets_in(learned, data, targets, stand_for)
     cells = by_cell.cells.counts.cells
     assert isinstance(cells, Halves)
     first, second = cells.parts
@@ -374,13 +373,13 @@ def risk_by_cell(
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_halves(data, prior, require_count("seed", seed, 0), learners)
         return _of_halves(learned, prior, confidence, bins, interval, threshold, over)
-    cut, flags = flagged_cells(data, bins, prior, threshold, 1.0 - confidence, over)
+    cut, flags = partition.flagged_cells(data, bins, prior, threshold, 1.0 - confidence, over)
     cells = cell_risks(cut.counts, prior, confidence, interval, cut.reach, cut.occupied, cut.choices)
     return RiskByCell(cells, flags)
 
 
 def _of_halves(
-    learned: halves.Learned,
+    learned: partition.Learned,
     prior: float,
     confidence: float,
     bins: int | None,
@@ -391,14 +390,14 @@ def _of_halves(
     """The cells of both learned scores, which share the error of what is said of all, and of the flags."""
     rate = 1.0 - confidence
     both = [
-        flagged_cells(each.counts, bins, prior, threshold, rate * share, over)
-        for each, share in zip(learned, halves.shares_of(learned), strict=True)
+        partition.flagged_cells(each.counts, bins, prior, threshold, rate * share, over)
+        for each, share in zip(learned, partition.shares_of(learned), strict=True)
     ]
     cut, flags = zip(*both, strict=True)
     together = sum(each.occupied for each in cut)
     risks = [cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices) for each in cut]
-    joined = halves.join_risks((risks[0], risks[1]), learned)
-    return RiskByCell(joined, halves.join_flags(flags[0], flags[1], rate), learned)
+    joined = partition.join_risks((risks[0], risks[1]), learned)
+    return RiskByCell(joined, partition.join_flags(flags[0], flags[1], rate), learned)
 
 
 def _members_among_flagged(cells: CellRisks, flags: Flags) -> float | None:

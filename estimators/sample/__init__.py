@@ -1,4 +1,1 @@
-"""What was seen: scores checked once, the cells they fall in, and the counts everything below reads.
-
-In reading order: scores, search, cells, counts, counting, stream, locating.
-"""
+"""What was seen: scores checked once, the cells they fall in, and the counts everything below reads."""

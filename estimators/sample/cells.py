@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.python.dataclass import dataclass
-from estimators.sample.grid import Grid
+from estimators.sample.grid import Grid, intervals_of
 from estimators.sample.integers import as_type_of, exact_array
-from estimators.sample.search import intervals_of
 
 
 class Cells(Protocol):

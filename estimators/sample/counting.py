@@ -11,11 +11,10 @@ from estimators.errors import InputError, InvalidCounts, TooManyCells, require_c
 from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
 from estimators.sample.counts import Counts
-from estimators.sample.grid import GRID_CELLS, SMALL_INTEGER_RANGE
+from estimators.sample.grid import BLOCK, GRID_CELLS, SMALL_INTEGER_RANGE, intervals_of
 from estimators.sample.integers import MOST
 from estimators.sample.parts import Part, counts_of_parts
 from estimators.sample.scores import Query, Scores
-from estimators.sample.search import BLOCK, intervals_of
 from estimators.sample.stream import CountStream
 from estimators.statement import Caution
 

@@ -20,10 +20,9 @@ from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooF
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Intervals, Lattice, Values, cells_from_dict, places
 from estimators.sample.doubts import of_cells, of_grid, of_sample, together
-from estimators.sample.frequent import Frequent
+from estimators.sample.frequent import Frequent, ScoreSample
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
-from estimators.sample.score_sample import ScoreSample
 from estimators.sample.splits import splitter
 from estimators.statement import Caution
 

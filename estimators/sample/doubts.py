@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.sample.common_records import differ_too_little, in_common
-from estimators.sample.frequent import CROWD, RARE, is_crowded
-from estimators.sample.score_sample import ScoreSample
+from estimators.sample.frequent import CROWD, RARE, ScoreSample, is_crowded
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"

@@ -16,10 +16,9 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Cells, Values, places
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_labels, of_values
-from estimators.sample.frequent import NONE, Frequent
+from estimators.sample.frequent import NONE, Frequent, ScoreSample
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
-from estimators.sample.score_sample import ScoreSample
 from estimators.sample.scores import MIN_RECORDS, require_enough
 
 PartKind = Literal["grid", "integers", "text"]

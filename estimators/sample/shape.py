@@ -14,9 +14,8 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.grid import Grid
+from estimators.sample.grid import Grid, intervals_of
 from estimators.sample.scores import Query, Scores
-from estimators.sample.search import intervals_of
 
 BINS = 48
 """Bins of a picture; fewer where there are few records (Rice's rule, 2 N^(1/3))."""

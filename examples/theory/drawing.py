@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from macekit.reports.charts.frame import Spec, chart, rows
 from macekit.reports.drawing import standalone
-from macekit.reports.drawing.canvas import Drawing
 from macekit.reports.drawing.plot import draw
+from macekit.reports.drawing.scales import Drawing
 from macekit.reports.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
 
 COLOURS = (MEMBER, NONMEMBER, PASS, THRESHOLD, BASELINE, OPEN, FAIL, INK)

@@ -103,7 +103,7 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
 def source_of(value: object) -> Source | RemoteTable | None:
     """What is read in blocks, or computes for itself; None for one file, a table in memory, a column."""
     from macekit.catalogue import WINGS
-    from macekit.sources.batches import Batches, is_stream
+    from macekit.sources.blocks import Batches, is_stream
     from macekit.sources.shards import are_paths, is_address, shards_of
 
     if isinstance(value, str | os.PathLike):

@@ -57,8 +57,7 @@ def partial(batch: Any, *, score: str | None = None, member: str | None = None, 
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
     from macekit.questions.counts.work import start_of
-    from macekit.sources.batches import Batches
-    from macekit.sources.blocks import LIMIT
+    from macekit.sources.blocks import LIMIT, Batches
     from macekit.sources.parts import rows_of
     from macekit.sources.reading import tally
 
@@ -134,7 +133,7 @@ def counts_by(
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
     from macekit.questions.counts.work import start_of
-    from macekit.sources.batches import Batches
+    from macekit.sources.blocks import Batches
     from macekit.sources.reading import counts_by_group
     from macekit.sources.shards import shards_of
 

@@ -21,8 +21,8 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import FREQUENT_SHARE, NONE, Frequent, crowded
 from estimators.sample.grid import Grid, cells_at, finest_exponent
+from estimators.sample.growing_grid import MOST_TIMES, NestedGrid
 from estimators.sample.integers import as_64_bit
-from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.octaves import LARGEST_BELOW_ONE, LEAST_BELOW_ONE, LEAST_OCTAVE, OCTAVE_BITS, below_one
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import require_enough, require_no_spelled_number

@@ -32,10 +32,9 @@ from estimators.decisions.difference import Difference
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.verdict import Because, Decision, overall
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
-from estimators.privacy.band import RocBand
+from estimators.privacy.band import BestPrecision, RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
 from estimators.privacy.exposure import Exposure
-from estimators.privacy.precision import BestPrecision
 from estimators.privacy.roc import OF_RATES, OperatingPoint
 from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
@@ -128,13 +127,7 @@ def guarantee(statement: Guarantee) -> statements.GuaranteeAnswer:
 def interval(estimate: Estimate | MetricEstimate) -> statements.IntervalAnswer:
     """A point and its interval."""
     ends = estimate.interval
-    return {
-        "estimate": estimate.value,
-        "lower": ends.lower,
-        "upper": ends.upper,
-        "confidence": ends.confidence,
-        "guarantee": guarantee(ends.guarantee),
-    }
+    return as_answer(statements.IntervalAnswer, ends, estimate=estimate.value, guarantee=guarantee(ends.guarantee))
 
 
 def certified(result: Advantage) -> statements.CertifiedAnswer:
@@ -168,14 +161,11 @@ def warnings(cautions: Iterable[Caution]) -> list[statements.WarningAnswer]:
 
 def paper(result: PaperAdvantage) -> statements.PaperAnswer:
     """The statistic as published."""
-    return {
-        "statistic": result.statistic,
-        "estimate": result.value,
-        "lower": result.interval.lower,
-        "upper": result.interval.upper,
-        "null_level": result.null_level,
-        **guarantee(result.interval.guarantee),
-    }
+    ends = result.interval
+    stands = guarantee(ends.guarantee)
+    return as_answer(
+        statements.PaperAnswer, result, estimate=result.value, lower=ends.lower, upper=ends.upper, **stands
+    )
 
 
 def learned_score(learned: object) -> statements.LearnedScoreAnswer | None:
@@ -259,13 +249,8 @@ def roc(result: Assessment) -> statements.RocAnswer | None:
 def points(rates: Iterable[OperatingPoint]) -> list[statements.OperatingPointAnswer]:
     """True positive rates at false ones."""
     return [
-        {
-            "fpr": point.fpr,
-            "tpr": float(point.estimate.value or 0.0),
-            "lower": point.estimate.lower,
-            "upper": point.estimate.upper,
-        }
-        for point in rates
+        as_answer(statements.OperatingPointAnswer, at.estimate, fpr=at.fpr, tpr=float(at.estimate.value or 0.0))
+        for at in rates
     ]
 
 
@@ -281,13 +266,7 @@ def band(of: RocBand) -> list[statements.OperatingPointAnswer]:
 def best_precision(of: list[BestPrecision]) -> list[statements.BestPrecisionAnswer]:
     """A row for each least share of members."""
     return [
-        {
-            "share": each.share,
-            "estimate": cast("float", each.estimate.value),
-            "lower": each.estimate.lower,
-            "upper": each.estimate.upper,
-        }
-        for each in of
+        as_answer(statements.BestPrecisionAnswer, at.estimate, share=at.share, estimate=at.estimate.value) for at in of
     ]
 
 
@@ -347,14 +326,8 @@ def verdict(result: Verdict) -> statements.VerdictAnswer:
 
 def difference(first: str, second: str, result: Difference) -> answers.DifferenceAnswer:
     """How much more the first gives away."""
-    return {
-        "first": first,
-        "second": second,
-        **interval(result.estimate),
-        "estimate": float(result.estimate.value or 0.0),
-        "decided": result.decided,
-        "sentence": result.sentence,
-    }
+    ends = {**interval(result.estimate), "estimate": float(result.estimate.value or 0.0)}
+    return as_answer(answers.DifferenceAnswer, result, first=first, second=second, **ends)
 
 
 def provenance(
@@ -426,9 +399,9 @@ def assessment(
     }
 
 
-def finite(value: float) -> float | None:
+def finite(value: float | None) -> float | None:
     """None for what JSON has no number for."""
-    return value if isfinite(value) else None
+    return value if value is not None and isfinite(value) else None
 
 
 # What several queries of one model or release answer alike.

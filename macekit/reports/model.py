@@ -295,6 +295,12 @@ def table_of(
     return Table(caption, head, first, note, len(entries) - len(first), path)
 
 
+def ranking_row(place: AnswerPath) -> tuple[Cell, ...]:
+    """One place of a ranking."""
+    ranks = place.numbers("best_rank", "worst_rank", kind="count")
+    return place["name"].untrusted(), *place["advantage"].interval(), *ranks
+
+
 def at(answer: AnswerPath, path: str) -> AnswerPath:
     """What a dotted path leads to."""
     for name in path.split("."):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from estimators import MaceError
 from estimators.risk.groups import GroupTable, one_kind
 from estimators.sample.counts import Counts
-from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
+from estimators.sample.growing_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import Part, counts_of_groups, counts_of_parts, tables_of_groups
 from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
@@ -29,8 +29,7 @@ from macekit.problems import Problem, fault
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, start_of, streams, vectors_suffice
 from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import LIMIT, Block, RemoteTable, Source, blamed
-from macekit.sources.counts_files import counts_together, hold_counts
-from macekit.sources.shards import Shards
+from macekit.sources.shards import Shards, counts_together, hold_counts
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 MOST_HELD = 2**30  # bytes of the columns in use that are held for a question that looks at every record

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import translate
 from functools import lru_cache
@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from estimators.python.dataclass import dataclass, replace
-from macekit.call import READ, Body, Call
+from macekit.call import JSON, READ, Body, Call
 from macekit.decoding import reader_of
-from macekit.decoding.unnamed_columns import LATER, ROWS_LATER
+from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.compression import expanded
+from macekit.decoding.json import body_of_counts
+from macekit.decoding.json_values import parse_object
+from macekit.decoding.unnamed_columns import LATER, ROWS_LATER, each_once
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
+from macekit.questions.counts.work import document_of, merged
 from macekit.schemas.query_string import DATA
 from macekit.sources.beneath import Beneath, is_hidden
 from macekit.sources.blocks import Block, ahead, blamed
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     import pyarrow.fs as arrow_fs
+
 
 ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<path>[^?]*)(?P<query>\?.*)?", re.DOTALL)
 """``s3://bucket/key?endpoint_override=...``; the query is for the file system."""
@@ -334,3 +340,42 @@ def _refusing(name: str) -> Iterator[None]:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else str(error).partition("\n")[0]
         raise Problem("bad-records", f"{name}: cannot be read: {printable(reason)[:300]}") from None
+
+
+def hold_counts(files: Shards, call: Call) -> bool:
+    """Whether files are JSON, as counts are and records in blocks are not."""
+    first = files.shards[0]
+    if format_named(first.path) != "json":
+        return False
+    with first.open(call) as (_, about):
+        return about.media_type == JSON
+
+
+def counts_together(files: Shards, call: Call, options: Mapping[str, object], textual: bool) -> DecodedBody:
+    """The counts of all files, or what is asked to bring them together."""
+    if call.query:
+        raise Problem("bad-option", f"{files.name}: counts have no columns; name columns to mace counts")
+    parts = [_part(each, call) for each in files.shards]
+    shards = [part.samples[""].counts for part in parts]
+    if call.operation == "counts":
+        samples, options = {}, {**options, "shards": shards}
+    else:
+        samples, options = {"": Sample(counts=document_of(*merged(shards)))}, dict(options)
+    return DecodedBody(
+        samples,
+        options,
+        textual,
+        columns=tuple(dict.fromkeys(column for part in parts for column in part.columns)),
+        cautions=each_once(note for part in parts for note in part.cautions),
+    )
+
+
+def _part(file: Shard, call: Call) -> DecodedBody:
+    with file.open(call) as (content, about):
+        is_json = about.media_type == JSON
+        data = expanded(about, Body.of(memoryview(content.read_buffer()))) if is_json else b""
+        body = body_of_counts(parse_object(bytes(data))) if is_json else None
+    if body is None:
+        what = "JSON files, and files beside one, are read together only if mace counts wrote them"
+        raise Problem("bad-records", f"{file.name}: {what}")
+    return body

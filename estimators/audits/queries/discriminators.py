@@ -1,7 +1,4 @@
-"""What discriminators of a GAN answer for a record (MACE, Eqs. 3 to 6): higher is more like a member.
-
-Trained to call training records real, they do so more surely than for others.
-"""
+"""What discriminators of a GAN answer for a record (MACE, Eqs. 3 to 6): higher is more like a member."""
 
 import numpy as np
 from numpy.typing import ArrayLike

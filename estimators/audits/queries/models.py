@@ -1,11 +1,8 @@
-"""What a classifier or a regressor answers for a record, as a score.
+"""What a classifier or a regressor answers for a record, as a score: higher is always more like a member.
 
-Higher is always more like a member.
-
-Every function takes arrays, one row a record, and returns float64 scores, one a record.
-The order of records is all that mace looks at, so a score may be any increasing function of the authors'; where theirs
-rounds (a probability to 1, a loss to 0) and would make ties of records that the model tells apart, ours is the one
-that does not, and says so.
+Every function takes arrays, one row a record, and returns float64 scores, one a record. The order of records is all
+that mace looks at, so a score may be any increasing function of the authors'; where theirs rounds (a probability to 1,
+a loss to 0) and would make ties of records that the model tells apart, ours is the one that does not, and says so.
 
 **Probabilities of 0 and 1.** A probability below ``floor`` counts as ``floor`` (1e-30, which only an exact 0 reaches in
 float32), then a row is divided by its sum. A probability of 1 is 1 only as far as those of the other classes say so:

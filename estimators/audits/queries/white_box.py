@@ -1,7 +1,4 @@
-"""White box: what a layer of the model makes of a record, as a vector or as one number.
-
-Arrays in, scores out, as in ``estimators.audits.queries.models``; higher is more like a member where it is one number.
-"""
+"""White box: what a layer of the model makes of a record, as a vector or as one number."""
 
 import numpy as np
 from numpy.typing import ArrayLike

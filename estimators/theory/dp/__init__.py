@@ -1,9 +1,6 @@
 """What differential privacy promises about membership, at any prior: a ROC curve that no adversary is above.
 
-``promise`` says what was promised and how records became members, ``envelope`` what that allows, ``papers`` what four
-papers make of it, ``table`` puts all of them side by side, ``statement`` says it in words and goes back;
-``ceilings`` has the closed forms and their inverses, ``conversion`` takes one number to the others. ``assess`` and
-``convert`` are the whole of it.
+``assess`` and ``convert`` are the whole of it; ``ceilings`` has the closed forms and their inverses.
 """
 
 from estimators.privacy.epsilon import advantage_ceiling, epsilon_from_advantage

@@ -1,8 +1,7 @@
 """What was promised, how records became members, and the ROC curve that no adversary is above then.
 
-The ROC curve that no adversary is above: concave, and its own mirror image, as a promise holds both ways round.
-
-Everything a promise allows is read off it: the TPR at an FPR, and what members TPR + nonmembers (1 - FPR) gains over
+That curve is concave, and its own mirror image, as a promise holds both ways round. Everything a promise allows is read
+off it: the TPR at an FPR, and what members TPR + nonmembers (1 - FPR) gains over
 the better constant guess. That is max(less TPR - more FPR), the smaller weight first, as a mirror image may be taken:
 no difference of nearly equal numbers, however unequal the weights.
 

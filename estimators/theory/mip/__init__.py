@@ -4,9 +4,8 @@
 much noise fits call for that were made elsewhere.
 """
 
-from estimators.theory.mip.attack import AttackResult, attack, attained_eta
+from estimators.theory.mip.attack import AttackResult, MipFiniteStatement, attack, attained_eta, finite_eta, laws_of
 from estimators.theory.mip.calibrate import Calibration, Fits
-from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.privatize import (
     Draws,

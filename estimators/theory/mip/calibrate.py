@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
-from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.bounds import Bound, rows_of, side_by_side
 from estimators.theory.mip.noises import KNorm, Noise, spread_of
 from estimators.theory.mip.scales import Formula, Sizes, formulas, moment_of, spread_of_draws
-from estimators.theory.tables import rows_of
 
 CERTIFIED = "noise of a coordinate, certified"
 ALSO = "noise of a coordinate, certified had it been asked for"

@@ -1,9 +1,5 @@
 """The noises: Gaussian, and those whose density falls as exp(-||x||/s) in a norm; the norms; how far shifts show.
 
-Norms that weigh every coordinate by its spread, and uniform draws from their spheres.
-
-The noise whose density falls as exp(-||x||) in a Euclidean norm: its exact total variation in any dimension.
-
 The general bound 1 - exp(-v/2) is attained by norms with corners only. A ball has none: in d dimensions its shifts are
 harder to see by a factor of about sqrt(pi d / 2), and so much less noise is enough.
 

@@ -1,20 +1,14 @@
 """Around any fitting function: a random half, a fit, noise of a scale found in one of four ways, rounded to a grid.
 
-From bare parameters to noisy ones, in floating point: the sum is rounded to a grid.
+The data set is fixed. What is random is the half, the noise, and whatever the fit draws itself: eta is about them, and
+holds for this very data set and this very fit. The scale is found on halves drawn apart from the one that is released:
+Algorithm 1 of the paper finds it within the released half, and then the scale itself tells who was in (erratum).
+What the fit does besides is no part of it: an error it raises on the released half, or its running time, may tell more.
 
 What is proven is about noise of real numbers. A double is not one: the noise is rounded before the fit is added, and
 so near 0 the sum takes values with some fits that it cannot take with others (Mironov 2012). In the cells of a grid
 there are many values of the noise each, and which of them it was is no longer to be seen; to round is to process what
 is released, which no attack gains by. The grid is of powers of two, known beforehand from the noise and its scale.
-
-Ways to find the noise for a wanted eta around any fit: two that certify it, two that put in an estimate.
-
-Around any fitting function: a random half, a fit, noise; and what attacks on the result are kept to.
-
-The data set is fixed. What is random is the half, the noise, and whatever the fit draws itself: eta is about them, and
-holds for this very data set and this very fit. The scale is found on halves drawn apart from the one that is released:
-Algorithm 1 of the paper finds it within the released half, and then the scale itself tells who was in (erratum).
-What the fit does besides is no part of it: an error it raises on the released half, or its running time, may tell more.
 """
 
 from collections.abc import Callable
@@ -157,9 +151,7 @@ class Draws:
 
     Args:
         count: Fits to random halves, in pairs, at least 2; too few certify nothing.
-        draws: Fits that set the shape of the noise, at least 2.
-        shape: As for ``Swaps``.
-        name: What results call this method; leave it.
+        draws, shape, name: As for ``Swaps``.
 
     Example:
         >>> import numpy as np

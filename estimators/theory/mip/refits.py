@@ -1,6 +1,6 @@
 """Fits to random halves of the data, and to halves that differ by one record; and the random streams behind them.
 
-Random streams: one of its own for every purpose, so that no two things made from one seed share a number.
+Every purpose has a stream of its own, so that no two things made from one seed share a number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The scale of noise for a wanted eta, and back, from a central moment of the parameters: the paper's, and ours.
 
-Central moments of the parameters over random halves, estimated: plug-in values, which no sample makes upper bounds.
-
-Nothing bounded is known of a fit in general, and so no number of draws can bound its moments: a half with
+Moments over random halves are plug-in values, which no sample makes upper bounds. Nothing bounded is known of a fit in
+general, and so no number of draws can bound its moments: a half with
 probability 1/B^2 may send it anywhere, and move the moment by as much as it likes. What draws can certify is total
 variation, which is bounded (``certificate``).
 
@@ -30,9 +29,8 @@ from estimators.errors import (
     require_positive,
 )
 from estimators.python.dataclass import dataclass
-from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.bounds import Bound, rows_of, side_by_side
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise
-from estimators.theory.tables import rows_of
 
 
 def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:

@@ -6,8 +6,7 @@
 
 from estimators.theory.mis.assessment import Distribution
 from estimators.theory.mis.binomials import Tally
-from estimators.theory.mis.divergence import DivergenceStatement, assess_divergence
-from estimators.theory.mis.mean import MeanStatement, assess_mean
+from estimators.theory.mis.mean import DivergenceStatement, MeanStatement, assess_divergence, assess_mean
 from estimators.theory.mis.statement import MisStatement, OverfittingStatement, assess, assess_overfitting
 
 __all__ = [

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from estimators.arrays import Floats
 from estimators.python.dataclass import dataclass
 from estimators.statement import Estimate, Guarantee, Interval, percent
-from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.bounds import Bound, distribution, side_by_side
 from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import NUMERICS, diversity, records_from, worst_delta_from
 from estimators.theory.mis.security import (
@@ -33,7 +33,6 @@ from estimators.theory.mis.security import (
     total_c_k,
     total_delta,
 )
-from estimators.theory.tables import distribution
 
 AS_STATED = "the probabilities given are those of the data"
 EXACT = Guarantee("the quantity itself", AS_STATED, True)

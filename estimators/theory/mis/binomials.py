@@ -1,9 +1,4 @@
-"""Binomial laws: how far a share of n draws strays in the mean, and the grid that certified limits are computed on.
-
-How far a share of n draws strays from its probability, in the mean: the terms of Theorem 14.
-
-Binomial laws over a grid of probabilities: what the certified limits are computed on.
-"""
+"""Binomial laws: how far a share of n draws strays in the mean (Theorem 14), and the grid of certified limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """C_K and Theorem 14 from a sample, by finite-sample limits for a sum over category probabilities, sum f(p_k).
 
-Finite-sample limits for a sum of terms of category probabilities, sum f(p_k), from counts.
-
 Counts of a multinomial sample are negatively associated (Joag-Dev and Proschan 1983), so for monotone g the moment
 generating function of sum g(X_k) is at most the product over categories. If for every p
 

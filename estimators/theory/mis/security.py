@@ -12,8 +12,8 @@ from scipy.special import xlogy
 from estimators import errors
 from estimators.arrays import Floats
 from estimators.limits.root import brentq
+from estimators.theory.bounds import distribution
 from estimators.theory.mis.binomials import excess
-from estimators.theory.tables import distribution
 
 
 def c_k(probabilities: ArrayLike) -> float:

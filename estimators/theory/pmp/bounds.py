@@ -1,9 +1,4 @@
-"""What a practical epsilon means, and every bound on it and on MIP's eta side by side.
-
-What a practical epsilon means: how often an attacker is right, and what that is as MIP's eta.
-
-Practical epsilon and MIP's eta by every way there is, side by side.
-"""
+"""How often an attacker is right at a practical epsilon, and every bound on it and on MIP's eta side by side."""
 
 from collections.abc import Callable
 from math import isfinite

@@ -1,6 +1,4 @@
-"""The exponential mechanism (PMP, Proposition 9), exactly; and training sets that differ in one record.
-
-Training sets that differ in one record: for every pair of records, the sets with one and with the other.
+"""The exponential mechanism (PMP, Proposition 9), exactly.
 
 Outcome w is chosen with probability proportional to exp(-epsilon l(w, D) / (2 Delta)). The paper
 states one direction of the ratio; Definition 2 binds both, so |ln ratio| is what counts.
@@ -20,8 +18,8 @@ from estimators import errors
 from estimators.arrays import Floats
 from estimators.python.dataclass import dataclass, field
 from estimators.theory import subsets
+from estimators.theory.bounds import rows_of
 from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
-from estimators.theory.tables import rows_of
 
 Places = NDArray[np.intp]
 

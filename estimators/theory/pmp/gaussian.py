@@ -17,7 +17,7 @@ from estimators import errors
 from estimators.arrays import Floats
 from estimators.python.dataclass import dataclass
 from estimators.theory import shifts
-from estimators.theory.tables import rows_of
+from estimators.theory.bounds import rows_of
 
 # How far the query moves when a record is exchanged for another, record by record.
 #

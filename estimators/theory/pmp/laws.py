@@ -1,18 +1,13 @@
 """What finitely many outcomes give away, exactly: of any algorithm, and of the exponential mechanism by two ways.
 
-Practical membership privacy of any algorithm with finitely many outcomes, exactly (PMP, Definition 2).
+Half of 2n records are drawn, every half equally likely (PMP, Definition 2). An attacker who knows the 2n records
+compares the law of the outcome given that a record is in with the law given that it is not.
 
-Half of 2n records are drawn, every half equally likely. An attacker who knows the 2n records compares
-the law of the outcome given that a record is in with the law given that it is not.
-
-The exponential mechanism over all training sets at once, for losses that are summed over records.
-
-Meeting in the middle: a training set is k of the first n records and n - k of the rest, and
-e^(score) is a product of the two parts. So with E1 and E2 (parts x outcomes) the normalisers of all
-pairs are the product Z = E1 E2', and the sums over training sets are E1 * ((1/Z) E2): three matrix
-products, and one reciprocal a training set where enumeration takes an exponential for each outcome.
-
-The exponential mechanism one training set after the other, in logs: for any loss, and however far apart.
+The exponential mechanism, for losses that are summed over records, meets in the middle: a training set is k of the
+first n records and n - k of the rest, and e^(score) is a product of the two parts. So with E1 and E2 (parts x outcomes)
+the normalisers of all pairs are the product Z = E1 E2', and the sums over training sets are E1 * ((1/Z) E2): three
+matrix products, and one reciprocal a training set where enumeration takes an exponential for each outcome. For any
+loss, and however far apart, it goes one training set after the other, in logs.
 """
 
 from collections.abc import Iterable

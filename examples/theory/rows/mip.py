@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from estimators.theory.mip.finite import finite_eta
+from estimators.theory.mip.attack import finite_eta
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.scales import corollary_10_scale, linear_scale, moment_eta, moment_scale, theorem_9_scale
 from examples.theory.rows import papers

@@ -2,8 +2,7 @@
 
 from macekit.questions.audit import page as audit
 from macekit.reports import model
-from macekit.reports.charts.gate import epsilon
-from macekit.reports.charts.interval import interval
+from macekit.reports.charts.gate import epsilon, interval
 from macekit.reports.charts.roc import low_fpr, roc
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers, add_assessment

@@ -23,6 +23,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
 
 
+SET = "set_members", "set_nonmembers"
+AS_THEY_ARE = {"prior", "confidence", "seed", "claimed_epsilon", "claimed_delta", *SET, "accept_exposure"}
+"""Options that the library takes by the same names."""
+
+
 def assessed(
     data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody, *, with_limit: bool = True
 ) -> Assessment:
@@ -35,19 +40,12 @@ def assessed(
     return assess(
         data,
         AssessOptions(
-            prior=question.prior,
             target=adversaries,
             metric=None if question.metric is None else metric(question.metric, question.prior),
-            confidence=question.confidence,
             max_advantage=question.max_advantage if with_limit else None,
-            claimed_epsilon=question.claimed_epsilon,
-            claimed_delta=question.claimed_delta,
             operating_points=tuple(question.operating_points),
-            seed=question.seed,
             reading=reading(question.estimator, question.seed),
-            set_members=question.set_members,
-            set_nonmembers=question.set_nonmembers,
-            accept_exposure=question.accept_exposure,
+            **question.model_dump(include=AS_THEY_ARE),
         ),
         clusters_of(body),
         body.cautions,
@@ -65,7 +63,7 @@ def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *
         message = "without max_advantage there is no verdict that could pass"
         raise effects.useless("estimator.accept_learned_score", message)
     effects.require_acceptance_acts(question)
-    for name in ("set_members", "set_nonmembers"):
+    for name in SET:
         if getattr(question, name) is not None and units:
             detail = (
                 "goes with records that were drawn from the set one by one, and units keep one of several; "

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from estimators.privacy.epsilon import IF_DRAWN
 from macekit.reports import model
-from macekit.reports.charts.gate import epsilon
-from macekit.reports.charts.interval import interval
+from macekit.reports.charts.gate import epsilon, interval
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import MECHANISM, Backing, Numbers
 from macekit.reports.content.plain_words import in_people, records, worth

@@ -231,7 +231,7 @@ def releases(answer: model.AnswerPath, figures: model.Figures, context: model.Co
         release = by_name[place["name"].value]
         decision = release["decision"].value
         word = "" if decision is None else WORDS[decision].word
-        return (*riskiest.rank(place), release["query"].untrusted(), word)
+        return (*model.ranking_row(place), release["query"].untrusted(), word)
 
     ranks = model.table_of("Ranking", RELEASES, answer["ranking"], row, riskiest.TOGETHER)
     return side_by_side("compare-releases", "Releases side by side", ranks, answer, figures, context)

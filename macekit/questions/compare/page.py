@@ -7,7 +7,7 @@ from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.guarantees import backings
 from macekit.reports.content.plain_words import AttackerClass, sure, without_leak, worth
-from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
+from macekit.reports.content.riskiest import RANKS, TOGETHER
 
 DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
@@ -15,7 +15,7 @@ INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How s
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The ranking, then the differences, then the inputs one by one."""
-    ranks = model.table_of("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
+    ranks = model.table_of("Ranking", RANKS, answer["ranking"], model.ranking_row, TOGETHER)
     title, limits = "Comparison of membership leakage", riskiest.limits(answer)
     return side_by_side("compare", title, ranks, answer, figures, context, limits)
 

@@ -52,8 +52,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         exposures = exposures_of(data, question.prior, question.confidence, Direction.EITHER, cluster, question.seed)
     odd = (*body.cautions, *(doubts_of(data, clustered=cluster is not None) if limits else ()))
     verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure, odd)
-    base = result.ranking[0].advantage.baseline
-    notes = [note for limit in limits for note in beneath_baseline(limit.maximum, base)]
+    first, options = result.ranking[0].advantage, provenance_options(question, call)
+    notes = [note for limit in limits for note in beneath_baseline(limit.maximum, first.baseline)]
     document: CompareAnswer = {
         "sentence": f"{verdict.sentence} {result.sentence}".lstrip(),
         "decision": None if verdict.decision is None else verdict.decision.value,
@@ -61,19 +61,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "undecided_because": verdict.undecided_because,
         "limits": encode.limits_over_queries(limits),
         "maximum": encode.interval(result.maximum),
-        "baseline": base,
+        "baseline": first.baseline,
         "ranking": encode.ranking(result),
         "differences": [
             encode.difference(a, b, difference) for (a, b), difference in zip(pairs, result.differences, strict=True)
         ],
         "warnings": encode.warnings((*body.cautions, *verdict.cautions, *notes, *result.cautions, *cautions)),
-        "provenance": encode.provenances(
-            body,
-            samples,
-            result.ranking[0].advantage.provenance.method,
-            question.seed,
-            provenance_options(question, call),
-        ),
+        "provenance": encode.provenances(body, samples, first.provenance.method, question.seed, options),
     }
     return reply_of(call, document, *samples.values())
 

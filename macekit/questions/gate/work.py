@@ -1,6 +1,5 @@
 """``/v1/gate``: a decision over several limits."""
 
-from math import isfinite
 from typing import cast
 
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from macekit.call import Call, Reply
 from macekit.declaration import require_declared
 from macekit.decoding.body import DecodedBody
 from macekit.operations import effects, encode, samples
-from macekit.operations.encode import guarantee, warnings
+from macekit.operations.encode import warnings
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.problems import Problem, fault
@@ -59,24 +58,18 @@ def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
 
 
 def _limit(limit: JudgedLimit) -> LimitAnswer:
-    measure, verdict = limit.estimate, limit.verdict
-    return {
-        "name": limit.name,
-        "about": limit.about,
-        "maximum": verdict.threshold,
-        "estimate": measure.value,
-        "lower": measure.lower,
-        "upper": measure.upper if isfinite(measure.upper) else None,
-        "confidence": measure.interval.confidence,
-        "guarantee": guarantee(measure.interval.guarantee),
-        "decision": verdict.decision.value,
-        "reason": verdict.reason,
-        "records_needed": verdict.records_needed,
-        "learned_score_accepted": verdict.learned_score_accepted,
-        "holds_up_to_changes": verdict.holds_up_to_changes,
-        "ranges": limit.ranges,
-        "threshold": None if limit.threshold is None else encode.interval(limit.threshold),
-    }
+    verdict, ends = limit.verdict, encode.interval(limit.estimate)
+    return encode.as_answer(
+        LimitAnswer,
+        verdict,
+        **{**ends, "upper": encode.finite(limit.estimate.upper)},
+        name=limit.name,
+        about=limit.about,
+        maximum=verdict.threshold,
+        decision=verdict.decision.value,
+        ranges=limit.ranges,
+        threshold=None if limit.threshold is None else encode.interval(limit.threshold),
+    )
 
 
 def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
@@ -110,7 +103,7 @@ def _group(
 
 
 def _ends(estimate: Estimate) -> EndsAnswer:
-    return {"estimate": estimate.value, "lower": estimate.lower, "upper": estimate.upper}
+    return encode.as_answer(EndsAnswer, estimate, estimate=estimate.value)
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

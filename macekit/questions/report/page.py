@@ -8,7 +8,7 @@ from macekit.questions.risk import page as risk
 from macekit.reports import model
 from macekit.reports.charts.distribution import distribution, posterior
 from macekit.reports.charts.forest import groups as forest_of_groups
-from macekit.reports.charts.interval import interval
+from macekit.reports.charts.gate import interval
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import facts, rare_exposure

@@ -23,8 +23,7 @@ from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
-from estimators.privacy.band import roc_band
-from estimators.privacy.precision import best_precision
+from estimators.privacy.band import best_precision, roc_band
 from estimators.risk.cells import mean_from
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.locating import SampleRange

@@ -232,18 +232,9 @@ def record_columns(
     result: IndividualRisk, index: NDArray[np.int64], record_metric: IndividualMetric | None
 ) -> dict[str, NDArray[np.generic]]:
     """What is said of each of these records, column by column."""
-    columns: dict[str, NDArray[np.generic]] = {
-        "index": index,
-        "risk": result.risk,
-        "lower": result.lower,
-        "upper": result.upper,
-        "simultaneous_lower": result.simultaneous_lower,
-        "simultaneous_upper": result.simultaneous_upper,
-        "signed_risk": result.signed_risk,
-        "posterior": result.posterior,
-        "flagged": result.flagged,
-        "cell": result.cell,
-    }
+    names = (*("risk", "lower", "upper", "simultaneous_lower", "simultaneous_upper"), "signed_risk", "posterior")
+    columns: dict[str, NDArray[np.generic]] = {"index": index}
+    columns |= {name: getattr(result, name) for name in (*names, "flagged", "cell")}
     if result.learned_score is not None and result.learned_half is not None:
         unknown = result.cell < 0
         columns["learned_score"] = np.ma.MaskedArray(result.learned_score, mask=unknown)

@@ -175,23 +175,17 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
 def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
     """The one limit, with ends that hold at all looks together."""
     stands = run.interval.guarantee
-    return {
-        "name": "advantage",
-        "about": "the optimal advantage, at all looks together",
-        "maximum": run.max_advantage or 0.0,
-        "estimate": None,
-        "lower": run.lower,
-        "upper": run.upper,
-        "confidence": run.confidence,
-        "guarantee": encode.guarantee(replace(stands, assumes=stands.assumes + unchecked)),
-        "decision": run.decision.value,
-        "reason": run.reason,
-        "records_needed": None,
-        "learned_score_accepted": None,
-        "holds_up_to_changes": run.holds_up_to_changes,
-        "ranges": None,
-        "threshold": None,
-    }
+    nothing = dict.fromkeys(("estimate", "records_needed", "learned_score_accepted", "ranges", "threshold"))
+    return encode.as_answer(
+        LimitAnswer,
+        run,
+        **nothing,
+        name="advantage",
+        about="the optimal advantage, at all looks together",
+        maximum=run.max_advantage or 0.0,
+        guarantee=encode.guarantee(replace(stands, assumes=stands.assumes + unchecked)),
+        decision=run.decision.value,
+    )
 
 
 OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")

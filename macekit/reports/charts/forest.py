@@ -6,7 +6,7 @@ from typing import Any
 from estimators.python.dataclass import dataclass
 from macekit.reports.charts.frame import Spec, amount, baseline, chart, layer, named, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
-from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
+from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, ranking_row, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
 
 MOST = 40  # lines that are drawn: more could not be told apart
@@ -116,11 +116,7 @@ def ranking(answer: AnswerPath, one: str = "query", several: str = "queries") ->
         f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
     ) + left_out(len(lines), len(entries), several)
 
-    def row(place: AnswerPath) -> tuple[Cell, ...]:
-        ranks = place.numbers("best_rank", "worst_rank", kind="count")
-        return (place["name"].untrusted(), *place["advantage"].interval(), *ranks)
-
-    table = table_of("The ranking", (one, *ENDS, "best rank", "worst rank"), answer["ranking"], row)
+    table = table_of("The ranking", (one, *ENDS, "best rank", "worst rank"), answer["ranking"], ranking_row)
     spec = with_limit(lines, "advantage", "no leakage", zero)
     return Figure("ranking", f"What each {one} gives away", text, spec, table)
 

@@ -86,7 +86,7 @@ def limit_row(limit: model.AnswerPath) -> tuple[model.Cell, ...]:
 
 def every_query(answer: model.AnswerPath, figures: model.Figures) -> model.Section:
     """What each query gives away, and whom it exposes."""
-    ranks = model.Table("Every query", RANKS, tuple(map(rank, answer["ranking"])), TOGETHER)
+    ranks = model.Table("Every query", RANKS, tuple(map(model.ranking_row, answer["ranking"])), TOGETHER)
     words = model.Table(
         "What the queries ask",
         QUERIES,
@@ -99,12 +99,6 @@ def every_query(answer: model.AnswerPath, figures: model.Figures) -> model.Secti
     else:
         blocks.append(model.Paragraph((answer["exposures"][0]["sentence"].quote(),)))
     return model.Section("ranking", "Every query", (*blocks, words), (ranks,))
-
-
-def rank(place: model.AnswerPath) -> tuple[model.Cell, ...]:
-    """One place of a ranking."""
-    ranks = place.numbers("best_rank", "worst_rank", kind="count")
-    return place["name"].untrusted(), *place["advantage"].interval(), *ranks
 
 
 def step_row(step: model.AnswerPath) -> tuple[model.Cell, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from macekit.problems import Problem
-from macekit.reports.drawing.canvas import Drawing, number
 from macekit.reports.drawing.plot import draw
+from macekit.reports.drawing.scales import Drawing, number
 from macekit.reports.model import Figure
 from macekit.reports.palette import INK, VARIABLES
 

@@ -8,8 +8,7 @@ from math import sqrt
 from typing import Any, TypeAlias
 
 from estimators.python.dataclass import dataclass
-from macekit.reports.drawing.canvas import Canvas, number, path_of
-from macekit.reports.drawing.scales import Bands, Row, Scale
+from macekit.reports.drawing.scales import Bands, Canvas, Row, Scale, number, path_of
 from macekit.reports.palette import INK
 
 Spec: TypeAlias = Mapping[str, Any]

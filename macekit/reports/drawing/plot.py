@@ -12,8 +12,8 @@ from typing import Any
 
 from estimators.python.dataclass import dataclass
 from macekit.reports.drawing import scales
-from macekit.reports.drawing.canvas import Canvas, Drawing, number, width_of
 from macekit.reports.drawing.marks import MIDDLE, Frame, Spec, dashes_of, rows_of, symbol
+from macekit.reports.drawing.scales import Canvas, Drawing, number, width_of
 
 CRISP = 0.5  # lines of one pixel lie between two
 TICK, BESIDE = 5, 2  # how long the mark of a number is, and how far behind it the number stands

@@ -12,8 +12,8 @@ import pyarrow.fs
 import pytest
 
 import macekit
-from app.workers import landlock
-from app.workers.datasets import Datasets
+from app.workers import privileges
+from app.workers.forkserver import Datasets
 from macekit.call import PARQUET, Body, Call
 from macekit.operations import perform
 from macekit.problems import Problem
@@ -99,7 +99,7 @@ def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(place: Path, tmp_path: Path) -> None:
     """A path that is resolved by the system, links and all: the kernel refuses what lies outside, where it can."""
-    if not landlock.version():
+    if not privileges.landlock_version():
         pytest.skip("this kernel has no Landlock")
     blind = (
         "import os\n"

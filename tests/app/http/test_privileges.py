@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.workers import landlock
+from app.workers import privileges
 from tests.app.conftest import KEY
 from tests.app.http.asked import workers_of
 from tests.app.running import Running, environment_shown, until
@@ -67,7 +67,7 @@ def test_the_log_says_what_workers_have_given_up(locked: Running) -> None:
 
     given_up = json.loads(line)["given_up"]
     assert "rights" in given_up
-    assert ("files" in given_up) == (landlock.version() > 0)
+    assert ("files" in given_up) == (privileges.landlock_version() > 0)
 
 
 def test_the_key_is_in_no_environment(locked: Running, family: list[int]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 
 from app.pages import pages
-from app.pages.static import load_assets
+from app.pages.routes import load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__

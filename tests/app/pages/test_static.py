@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.pages.static import HERE, DamagedAsset, compressed, load_assets
+from app.pages.routes import HERE, DamagedAsset, compressed, load_assets
 
 MANIFEST = json.loads((HERE / "assets" / "manifest.json").read_text(encoding="utf-8"))
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from app.workers import landlock
+from app.workers import privileges
 from app.workers.pool import Pool
 from macekit.call import Call
 from tests.app.workers.conftest import Workers
 from tests.app.workers.support import WORK, fork_server, settings, settled
 
-pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the system has no Landlock")
+pytestmark = pytest.mark.skipif(privileges.landlock_version() == 0, reason="the system has no Landlock")
 
 REFUSED = "PermissionError"
 
@@ -64,7 +64,7 @@ def key_file(tmp_path: Path) -> Path:
 def test_what_it_may_read_is_named_without_a_descriptor_that_stays() -> None:
     before = len(os.listdir("/proc/self/fd"))
     for path in (Path("/usr"), Path(__file__)):
-        landlock._allow(-1, path)
+        privileges._allow(-1, path)
 
     assert len(os.listdir("/proc/self/fd")) == before
 
@@ -91,7 +91,7 @@ def test_it_cannot_see_what_the_service_was_started_with(worker: Worker) -> None
 def test_it_cannot_write_anywhere(worker: Worker, key_file: Path) -> None:
     assert worker.attempt("append", key_file) == REFUSED
     assert worker.attempt("remove", key_file) == REFUSED
-    for folder in (key_file.parent, Path(landlock.__file__).parent, "/tmp", "/dev/shm", "/var/tmp"):
+    for folder in (key_file.parent, Path(privileges.__file__).parent, "/tmp", "/dev/shm", "/var/tmp"):
         assert worker.attempt("write", f"{folder}/{key_file.parent.name}-new") == REFUSED
     assert key_file.read_text() == "a-key-of-sixteen-letters"
 
@@ -102,18 +102,18 @@ def test_it_cannot_run_a_program(worker: Worker) -> None:
 
 
 def test_it_reads_what_it_works_with(worker: Worker) -> None:
-    for path in (os.__file__, landlock.__file__, "/proc/self/statm"):
+    for path in (os.__file__, privileges.__file__, "/proc/self/statm"):
         assert worker.attempt("read", path) == "done"
     assert worker.attempt("list", sysconfig.get_path("purelib")) == "done"
 
 
-@pytest.mark.skipif(landlock.version() < 4, reason="this Landlock knows no connections")
+@pytest.mark.skipif(privileges.landlock_version() < 4, reason="this Landlock knows no connections")
 def test_it_cannot_connect(worker: Worker) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         assert worker.attempt("connect", listening.getsockname()[1]) == REFUSED
 
 
-@pytest.mark.skipif(landlock.version() < 6, reason="this Landlock knows no signals")
+@pytest.mark.skipif(privileges.landlock_version() < 6, reason="this Landlock knows no signals")
 def test_it_cannot_send_the_service_a_signal(worker: Worker) -> None:
     assert worker.attempt("signal", os.getpid()) == REFUSED
     assert worker.attempt("signal", os.getppid()) == REFUSED

@@ -539,7 +539,7 @@ def test_no_lower_end_is_closer_than_the_exact_limit_of_people_unknown_as_a_whol
 
 @each_case("rates, both", [((0.6, 0.4), True), ((0.6, 0.4), False), ((0.8, 0.2), True)])
 def test_a_lower_end_has_room_for_models_that_leak_the_other_way_round_and_for_no_worse(rates, both) -> None:
-    """All 42 have the same rates. None that is reversed is among them with the stated probability, at so many of all."""
+    """All 42 have the same rates. At so many of all, none that is reversed is among them with this probability."""
     rng, row, leak = np.random.default_rng(5), np.arange(50), rates[0] - rates[1]
     members, nonmembers = (rng.permuted(np.tile(row < 50 * rate, (42, 1)), axis=1).ravel() * 1.0 for rate in rates)
     of = np.repeat(np.arange(42), 50)

@@ -20,7 +20,7 @@ from estimators.decisions.riskiest import (
 from estimators.decisions.tpr_limit import OF_RANGES, MaxTpr
 from estimators.decisions.verdict import decision
 from estimators.errors import OptionError, OutOfRange
-from estimators.privacy.best_set import tpr_at_least, tpr_at_most
+from estimators.privacy.ranges import tpr_at_least, tpr_at_most
 from estimators.privacy.roc import operating_point
 from estimators.sample.counting import finest
 from estimators.statement import at_least, at_most

@@ -6,8 +6,7 @@ from scipy.stats import gaussian_kde
 from sklearn.neighbors import KernelDensity
 
 from estimators.density.bandwidth import Fixed, ImprovedSheatherJones, Scott, Silverman
-from estimators.density.kernel import LineDensities, signed_risk, split_atoms
-from estimators.density.line import absolute_sum
+from estimators.density.kernel import LineDensities, absolute_sum, signed_risk, split_atoms
 from estimators.density.space import PlaneDensities, PointDensities, densities_of
 from estimators.errors import InputError, OutOfRange
 from estimators.sample.scores import Query, Scores

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from estimators.limits.among_others import LARGE, _sum_of, alike_at_most, chance_within, most_above
+from estimators.limits.every_cut import LARGE, _sum_of, alike_at_most, chance_within, most_above
 from tests.cases import each_case
 
 

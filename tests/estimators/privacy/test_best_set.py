@@ -12,7 +12,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import clopper_pearson
-from estimators.privacy.best_set import most_members, tpr_at_least, tpr_at_most, tpr_seen
+from estimators.privacy.ranges import most_members, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.sample.cells import Categories, Values
 from tests.cases import each_case
 from tests.estimators.privacy.values import tallied

@@ -8,7 +8,7 @@ from benchmarks.band import WORLDS, shifted, surest
 from estimators import Counts, Scores, best_precision
 from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.every_cut import share_limits
-from estimators.privacy import precision
+from estimators.privacy import band
 from estimators.privacy.roc import from_the_top
 from estimators.sample.counting import EXACT_RECORDS, by_edges, by_grid, finest
 from tests.cases import each_case, refusals
@@ -41,13 +41,13 @@ def test_a_lower_end_is_refuted_at_one_of_eight_members_by_the_chance_of_so_few_
 
     members, nonmembers = np.sort(scores.members)[::-1], scores.nonmembers
     chances = []
-    for k in np.geomspace(50, 300, precision.RANKS, endpoint=False).round().astype(int):
+    for k in np.geomspace(50, 300, band.RANKS, endpoint=False).round().astype(int):
         above = rng.beta(k, 301 - k, 200_000)
         so_few = binom.cdf((nonmembers >= members[k - 1]).sum(), 400, ratio * above)
         chances.append(np.where(above < share, 1.0, so_few).mean())
     before, first = beta.cdf(share, [49, 50], [252, 251])
-    assert first <= alpha / precision.RANKS / 8.0 < before
-    assert 0.8 < min(chances) / (alpha / precision.RANKS) < 1.02
+    assert first <= alpha / band.RANKS / 8.0 < before
+    assert 0.8 < min(chances) / (alpha / band.RANKS) < 1.02
     assert found.estimate.lower > 0.3  # the truth is .686
 
 
@@ -69,7 +69,7 @@ def test_limits_shared_by_cuts_are_looser_by_little(monkeypatch) -> None:
     rng = np.random.default_rng(6)
     scores = Scores.of(rng.normal(1.0, 1.0, 6000), rng.normal(0.0, 1.0, 6000))
     shared = best_precision(scores, 0.1)
-    monkeypatch.setattr(precision, "EVERY_CUT", 10**9)
+    monkeypatch.setattr(band, "EVERY_CUT", 10**9)
 
     for some, every in zip(shared, best_precision(scores, 0.1), strict=True):
         assert every.estimate.lower == some.estimate.lower

@@ -19,9 +19,9 @@ from estimators.risk.partition import risk_cells
 from estimators.sample.cells import Categories, Grid, Halves, Intervals
 from estimators.sample.counting import by_boxes, by_grid
 from estimators.sample.counts import Counts
+from estimators.sample.grid import BUCKETS
 from estimators.sample.locating import SampleRange, cell_of
 from estimators.sample.scores import Scores
-from estimators.sample.search import BUCKETS
 from estimators.statement import Guarantee
 from tests.cases import each_case
 from tests.oracles import gaussian_shift, identical, most_misses, scale, vector_shift

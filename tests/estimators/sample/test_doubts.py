@@ -17,7 +17,7 @@ from estimators.metric.presets import preset
 from estimators.sample.common_records import FOURTH_MOMENT, differ_too_little
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision
-from estimators.sample.score_sample import ScoreSample
+from estimators.sample.frequent import ScoreSample
 from estimators.sample.stream import CountStream
 from tests.cases import each_case
 from tests.oracles import most_misses

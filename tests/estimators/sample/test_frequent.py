@@ -15,7 +15,7 @@ from estimators.decisions.maxima import MaxAdvantage
 from estimators.errors import InvalidCounts
 from estimators.sample.cells import Grid
 from estimators.sample.counting import by_grid
-from estimators.sample.nested_grid import NestedGrid
+from estimators.sample.growing_grid import NestedGrid
 from estimators.sample.parts import counts_of_parts
 from estimators.sample.scores import Query
 from estimators.sample.stream import CountStream

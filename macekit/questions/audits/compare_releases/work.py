@@ -33,6 +33,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         body.cautions,
     )
     comparison, decisions = result.comparison, result.decisions
+    first, options = comparison.ranking[0].advantage, provenance_options(question, call)
     others = [name for name in result.riskiest if name != result.against]
     content: CompareReleasesAnswer = {
         "sentence": result.sentence,
@@ -42,7 +43,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             decisions.values(), (result.undecided_because.get(name) for name in decisions)
         ),
         "maximum": encode.interval(comparison.maximum),
-        "baseline": comparison.ranking[0].advantage.baseline,
+        "baseline": first.baseline,
         "ranking": encode.ranking(comparison),
         "differences": [
             encode.difference(name, result.against, difference)
@@ -61,12 +62,6 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "against": result.against,
         "max_advantage": question.max_advantage,
         "warnings": encode.warnings((*body.cautions, *comparison.cautions)),
-        "provenance": encode.provenances(
-            body,
-            samples,
-            comparison.ranking[0].advantage.provenance.method,
-            question.seed,
-            provenance_options(question, call),
-        ),
+        "provenance": encode.provenances(body, samples, first.provenance.method, question.seed, options),
     }
     return reply_of(call, content, *samples.values())

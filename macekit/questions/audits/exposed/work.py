@@ -26,22 +26,21 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     place = result.longest(question.max_false_share)
     rows = _rows(body, question, data.n_members)
     source = provenance(call, question, body, data, "exposed")
-    content: ExposedAnswer = {
-        "sentence": result.sentence,
-        "at_least": result.at_least,
-        "listed": rows[result.listed].tolist(),
-        "n_listed": len(result.listed),
-        "most_false": 0 if place is None else int(result.most_false[place]),
-        "max_false_share": question.max_false_share,
-        "direction": "low" if result.is_low else "high",
-        "n_members": data.n_members,
-        "n_nonmembers": data.n_nonmembers,
-        "lists": _lists(result),
-        "guarantee": encode.guarantee(result.guarantee),
-        "confidence": result.confidence,
-        "warnings": encode.warnings((*body.cautions, *result.cautions)),
-        "provenance": source,
-    }
+    content = encode.as_answer(
+        ExposedAnswer,
+        result,
+        listed=rows[result.listed].tolist(),
+        n_listed=len(result.listed),
+        most_false=0 if place is None else int(result.most_false[place]),
+        max_false_share=question.max_false_share,
+        direction="low" if result.is_low else "high",
+        n_members=data.n_members,
+        n_nonmembers=data.n_nonmembers,
+        lists=_lists(result),
+        guarantee=encode.guarantee(result.guarantee),
+        warnings=encode.warnings((*body.cautions, *result.cautions)),
+        provenance=source,
+    )
     if call.accept not in (CSV, ARROW):
         return reply_of(call, content, data)
     table = encode.arrow_table({"index": rows, "listed": result.is_listed, "false_share": result.false_share})

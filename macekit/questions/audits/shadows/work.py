@@ -16,8 +16,8 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import fingerprint_of, parse_question
 from macekit.problems import fault
-from macekit.questions.audits.scored import ScoredRecords, reply_with_scores
 from macekit.questions.audits.shadows import ShadowsQuestion
+from macekit.questions.audits.table_answers import ScoredRecords, reply_with_scores
 
 COPIED = ("id", "group", "unit")
 LEARNED = ("features", "calibration_features", "calibration_signal")

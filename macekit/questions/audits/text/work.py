@@ -22,7 +22,7 @@ from macekit.decoding.texts import Entry
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question
 from macekit.problems import Problem, fault
-from macekit.questions.audits.scored import ScoredRecords, reply_with_scores
+from macekit.questions.audits.table_answers import ScoredRecords, reply_with_scores
 from macekit.questions.audits.text import TextQuestion
 from macekit.questions.audits.text.reading import LOGPROBS, MEMBER, Reader
 

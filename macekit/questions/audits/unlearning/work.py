@@ -57,29 +57,22 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
     if verdict is not None:
         verdict["covers"] = list(audit.covers)
-    content: UnlearningAnswer = {
-        "sentence": audit.sentence,
-        "residual": encode.certified(audit.residual),
-        "leans": audit.leans,
-        "least_limit": audit.least_limit,
-        "records_to_pass": audit.records_to_pass,
-        "excess": None if excess is None else encode.interval(excess.estimate),
-        "excess_least_limit": None if excess is None else excess.least_limit,
-        "cuts": [] if excess is None else [_cut(each) for each in excess.cuts],
-        "remaining_share": None if share is None else encode.interval(share.estimate),
-        "remaining_cut": None if share is None else share.cut,
-        "verdict": verdict,
-        "n_retained": len(scores.get("retained", ())),
-        "warnings": encode.warnings(audit.cautions),
-        "provenance": provenance(
-            call,
-            question,
-            (len(scores["forgotten"]), len(scores["unseen"])),
-            digest(*(scores[name] for name in sorted(scores)), *retrained),
-            "one score a record",
-            read,
-        ),
-    }
+    sizes = len(scores["forgotten"]), len(scores["unseen"])
+    sha256 = digest(*(scores[name] for name in sorted(scores)), *retrained)
+    content = encode.as_answer(
+        UnlearningAnswer,
+        audit,
+        residual=encode.certified(audit.residual),
+        excess=None if excess is None else encode.interval(excess.estimate),
+        excess_least_limit=None if excess is None else excess.least_limit,
+        cuts=[] if excess is None else [_cut(each) for each in excess.cuts],
+        remaining_share=None if share is None else encode.interval(share.estimate),
+        remaining_cut=None if share is None else share.cut,
+        verdict=verdict,
+        n_retained=len(scores.get("retained", ())),
+        warnings=encode.warnings(audit.cautions),
+        provenance=provenance(call, question, sizes, sha256, "one score a record", read),
+    )
     return reply_of(call, content)
 
 

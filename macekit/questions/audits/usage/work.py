@@ -35,45 +35,28 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     units = None
     if question.unit is not None:
         units = [column_of(name, table, question.unit, "unit") for name, table in zip(GROUPS, tables, strict=True)]
-    result = dataset_use(
-        *scores,
-        units=units,
-        per_unit=question.per_unit,
-        combine=question.combine,
-        max_share=question.max_share,
-        confidence=question.confidence,
-        direction=question.direction,
-        seed=question.seed,
-    )
+    result = dataset_use(*scores, units=units, **question.model_dump(exclude={*GROUPS, "score", "unit"}))
     lines = "".join(f"{name} {digest(each)}\n" for name, each in zip(GROUPS, scores, strict=True))
     read = [column_read("score", name, np.concatenate([each[:, i] for each in scores])) for i, name in enumerate(names)]
     if units is not None and question.unit is not None:
         read.append(column_read("unit", question.unit, np.concatenate(units)))
     score = " + ".join(names) if result.weights else names[result.column]
-    content: UsageAnswer = {
-        "sentence": result.sentence,
-        "decision": None if result.decision is None else result.decision.value,
-        "covers": list(result.covers),
-        "max_share": result.limit,
-        "share": encode.interval(Estimate(None, result.share)),
-        "is_mixture": result.is_mixture,
-        "lower_whatever": result.lower_whatever,
-        "none_used": result.none_used,
-        "all_used": result.all_used,
-        "score": score,
-        "weights": [
-            {"column": name, "weight": weight}
-            for name, weight in zip(names, result.weights, strict=bool(result.weights))
-        ],
-        "direction": "low" if result.is_low else "high",
-        "n_members": result.numbers[0],
-        "n_nonmembers": result.numbers[1],
-        "n_candidates": result.numbers[2],
-        "warnings": encode.warnings(result.cautions),
-        "provenance": provenance(
-            call, question, result.numbers[:2], hashlib.sha256(lines.encode()).hexdigest(), score, read
-        ),
-    }
+    weights = zip(names, result.weights, strict=bool(result.weights))
+    sha256 = hashlib.sha256(lines.encode()).hexdigest()
+    content = encode.as_answer(
+        UsageAnswer,
+        result,
+        decision=None if result.decision is None else result.decision.value,
+        covers=list(result.covers),
+        max_share=result.limit,
+        share=encode.interval(Estimate(None, result.share)),
+        score=score,
+        weights=[{"column": name, "weight": weight} for name, weight in weights],
+        direction="low" if result.is_low else "high",
+        **dict(zip(("n_members", "n_nonmembers", "n_candidates"), result.numbers, strict=True)),
+        warnings=encode.warnings(result.cautions),
+        provenance=provenance(call, question, result.numbers[:2], sha256, score, read),
+    )
     return reply_of(call, content)
 
 

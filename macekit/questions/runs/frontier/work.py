@@ -24,13 +24,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.utility,
         question.max_advantage,
         is_ordered=question.in_order,
-        starts=question.starts,
-        prior=question.prior,
-        confidence=question.confidence,
-        seed=question.seed,
         cluster=cluster,
-        accept_exposure=question.accept_exposure,
         doubts=body.cautions,
+        **question.model_dump(include={"starts", "prior", "confidence", "seed", "accept_exposure"}),
     )
     content: FrontierAnswer = {
         "sentence": result.sentence,

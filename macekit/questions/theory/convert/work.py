@@ -14,17 +14,7 @@ def answer_convert(call: Call, body: DecodedBody) -> Reply:
     """What the number says of every other, as a lower end and as an upper limit."""
     q = parse_question(ConvertQuestion, body)
     _require_one(q)
-    result = dp.convert(
-        advantage=q.advantage,
-        eta=q.eta,
-        epsilon=q.epsilon,
-        mu=q.mu,
-        delta=q.delta,
-        prior=q.prior,
-        false_positive_rates=q.false_positive_rates,
-        adjacency=q.adjacency,
-        inclusion=q.inclusion,
-    )
+    result = dp.convert(**q.model_dump())
     return reply(call, q, body, ConvertAnswer, result, rows=[_row(row) for row in result.rows])
 
 
@@ -36,9 +26,4 @@ def _require_one(q: ConvertQuestion) -> None:
 
 
 def _row(row: dp.Converted) -> ConvertedAnswer:
-    return as_answer(
-        ConvertedAnswer,
-        row,
-        at_least=None if row.at_least is None else finite(row.at_least),
-        at_most=None if row.at_most is None else finite(row.at_most),
-    )
+    return as_answer(ConvertedAnswer, row, at_least=finite(row.at_least), at_most=finite(row.at_most))

@@ -11,6 +11,9 @@ from macekit.problems import Problem, fault
 from macekit.questions.theory import dp as room
 from macekit.questions.theory.reply import reply
 
+AS_THEY_ARE = {"prior", "member_weight", "false_positive_rates", "adjacency", "inclusion", "delta", "advantage"}
+"""Options that the library takes by the same names."""
+
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
@@ -25,31 +28,17 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
     noise = noise_of(q)
     result = dp.assess(
         promise_of(q) if noise is None else noise.promises(q.delta),
-        prior=q.prior,
-        member_weight=q.member_weight,
-        false_positive_rates=q.false_positive_rates,
-        adjacency=q.adjacency,
-        inclusion=q.inclusion,
-        delta=q.delta,
-        advantage=q.advantage,
+        **q.model_dump(include=AS_THEY_ARE),
         cautions=() if noise is None else noise.cautions,
     )
     roc, curve, keeping = result.roc, result.curve, result.keeping
-    return reply(
-        call,
-        q,
-        body,
-        room.DpAnswer,
-        result,
-        stated=[as_answer(room.StatedAnswer, each) for each in result.readings],
-        roc=None if roc is None else as_answer(room.EnvelopeAnswer, roc),
-        curve=None if curve is None else {"epsilon": curve.epsilons, "delta": curve.deltas},
-        keeping=None
-        if keeping is None
-        else as_answer(
-            room.KeepingAnswer, keeping, epsilon=None if keeping.epsilon is None else finite(keeping.epsilon)
-        ),
-    )
+    fields = {
+        "stated": [as_answer(room.StatedAnswer, each) for each in result.readings],
+        "roc": None if roc is None else as_answer(room.EnvelopeAnswer, roc),
+        "curve": None if curve is None else {"epsilon": curve.epsilons, "delta": curve.deltas},
+        "keeping": None if keeping is None else as_answer(room.KeepingAnswer, keeping, epsilon=finite(keeping.epsilon)),
+    }
+    return reply(call, q, body, room.DpAnswer, result, **fields)
 
 
 def require_one(q: room.PromiseGiven) -> str | None:

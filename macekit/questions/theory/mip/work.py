@@ -25,12 +25,8 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
     fits = mip.Fits.of(draws, before, after, record)
     result = mip.assess(
         fits,
-        q.eta,
         shape="gaussian" if q.noise == "gaussian" else f"{q.noise}_{q.norm}",
-        spread=q.spread,
-        moment=q.moment,
-        confidence=q.confidence,
-        records=q.records,
+        **q.model_dump(include={"eta", "spread", "moment", "confidence", "records"}),
     )
     noise = as_answer(
         room.NoiseAnswer,
@@ -40,26 +36,22 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
         scale=finite(result.scale),
         dimension=result.noise.dimension,
     )
-    return reply(
-        call,
-        q,
-        body,
-        room.MipAnswer,
-        result,
-        certified=True,
-        guarantee=encode.guarantee(result.guarantee),
-        noise=noise,
-        draws=0 if fits.draws is None else len(fits.draws),
-        swaps=0 if fits.before is None else len(fits.before),
-        calibrations=[
+    fields = {
+        "certified": True,
+        "guarantee": encode.guarantee(result.guarantee),
+        "noise": noise,
+        "draws": 0 if fits.draws is None else len(fits.draws),
+        "swaps": 0 if fits.before is None else len(fits.before),
+        "calibrations": [
             as_answer(room.CalibrationAnswer, each, scale=finite(each.scale), deviation=finite(each.deviation))
             for each in result.calibrations
         ],
-        curve={
+        "curve": {
             "eta": result.etas,
             "scale": {name: [finite(scale) for scale in scales] for name, scales in result.curve.items()},
         },
-    )
+    }
+    return reply(call, q, body, room.MipAnswer, result, **fields)
 
 
 def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:

@@ -26,58 +26,33 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
     """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
     q = parse_question(room.MisQuestion, body)
     source = _source(q, body)
-    result = mis.assess(
-        source,
-        nonmember_share=q.nonmember_share,
-        member_weight=q.member_weight,
-        sizes=q.sizes,
-        delta=q.delta,
-        coarsen_to=q.coarsen_to,
-        confidence=q.confidence,
-    )
-    return reply(
-        call,
-        q,
-        body,
-        room.MisAnswer,
-        result,
-        categories=source.categories,
-        records=source.records if isinstance(source, mis.Tally) else None,
-        accuracy_at_most=result.accuracy,
-        diversity=_diversity(result, isinstance(source, mis.Tally)),
-        curve=_curve(result),
-        records_needed=None if result.records is None else _records(result.records),
-        coarsened=None if result.merges is None else _merges(result.merges),
-    )
+    result = mis.assess(source, **q.model_dump(exclude={*SOURCES, "universe"}))
+    fields = {
+        "categories": source.categories,
+        "records": source.records if isinstance(source, mis.Tally) else None,
+        "accuracy_at_most": result.accuracy,
+        "diversity": _diversity(result, isinstance(source, mis.Tally)),
+        "curve": _curve(result),
+        "records_needed": None if result.records is None else _records(result.records),
+        "coarsened": None if result.merges is None else _merges(result.merges),
+    }
+    return reply(call, q, body, room.MisAnswer, result, **fields)
 
 
 def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
     q = parse_question(room.MisOverfittingQuestion, body)
     train, heldout = (np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses"))
-    result = mis.assess_overfitting(
-        train,
-        heldout,
-        nonmember_share=q.nonmember_share,
-        member_weight=q.member_weight,
-        confidence=q.confidence,
-        thresholds=q.thresholds,
-        losses_of=q.losses_of,
-        alpha=q.alpha,
-    )
+    result = mis.assess_overfitting(train, heldout, **q.model_dump(exclude={"train_losses", "heldout_losses"}))
     mean = result.by_mean
-    return reply(
-        call,
-        q,
-        body,
-        room.MisOverfittingAnswer,
-        result,
-        security=encode.interval(result.security),
-        delta_at_least=1.0 - result.security.upper,
-        accuracy_at_least=result.accuracy,
-        by_mean=None if mean is None else as_answer(room.ByMeanAnswer, mean, security_at_most=mean.security_upper),
-        curve=as_answer(room.CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
-    )
+    fields = {
+        "security": encode.interval(result.security),
+        "delta_at_least": 1.0 - result.security.upper,
+        "accuracy_at_least": result.accuracy,
+        "by_mean": None if mean is None else as_answer(room.ByMeanAnswer, mean, security_at_most=mean.security_upper),
+        "curve": as_answer(room.CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
+    }
+    return reply(call, q, body, room.MisOverfittingAnswer, result, **fields)
 
 
 def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
@@ -86,17 +61,13 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
     result = mis.assess_divergence(
         cast("ArrayLike", body.arrays["outputs"]), nonmember_share=q.nonmember_share, member_weight=q.member_weight
     )
-    return reply(
-        call,
-        q,
-        body,
-        room.MisDivergenceAnswer,
-        result,
-        security=1.0 - result.delta,
-        outputs=len(result.says_member),
-        says_member=np.flatnonzero(result.says_member),
-        curve={"nonmember_share": result.shares, "delta": result.deltas},
-    )
+    fields = {
+        "security": 1.0 - result.delta,
+        "outputs": len(result.says_member),
+        "says_member": np.flatnonzero(result.says_member),
+        "curve": {"nonmember_share": result.shares, "delta": result.deltas},
+    }
+    return reply(call, q, body, room.MisDivergenceAnswer, result, **fields)
 
 
 def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
@@ -105,17 +76,13 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
     result = mis.assess_mean(
         q.dimension, sizes=q.sizes, nonmember_share=q.nonmember_share, member_weight=q.member_weight, delta=q.delta
     )
-    return reply(
-        call,
-        q,
-        body,
-        room.MisMeanAnswer,
-        result,
-        security=1.0 - result.delta,
-        delta_to_keep=result.target,
-        records_needed=result.records,
-        curve={"n": result.sizes, "delta": result.deltas, "simple": result.simple},
-    )
+    fields = {
+        "security": 1.0 - result.delta,
+        "delta_to_keep": result.target,
+        "records_needed": result.records,
+        "curve": {"n": result.sizes, "delta": result.deltas, "simple": result.simple},
+    }
+    return reply(call, q, body, room.MisMeanAnswer, result, **fields)
 
 
 def _source(q: room.MisQuestion, body: DecodedBody) -> Source:

@@ -94,4 +94,4 @@ def _runs_of(body: DecodedBody, data: Scores | Counts, q: onerun.OnerunQuestion)
 
 def _promise(test: PromiseInOneRun) -> onerun.PromiseInOneRunAnswer:
     epsilon, delta = test.pair or (None, None)
-    return {"p_value": test.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}
+    return {"p_value": test.p_value, "epsilon": finite(epsilon), "delta": delta}

@@ -26,23 +26,19 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
     if result.interval is None:
         require_left_out(q, ("confidence",), "the answer is exact, so there is no interval")
     worst = result.worst
-    return reply(
-        call,
-        q,
-        body,
-        room.PmpExponentialAnswer,
-        result,
-        sensitivity=q.sensitivity,
-        method="exact" if result.interval is None else "sampled",
-        interval=None if result.interval is None else encode.interval(result.interval),
-        baseline=COIN,
-        worst=None if worst is None else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
-        records={
+    fields = {
+        "sensitivity": q.sensitivity,
+        "method": "exact" if result.interval is None else "sampled",
+        "interval": None if result.interval is None else encode.interval(result.interval),
+        "baseline": COIN,
+        "worst": None if worst is None else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
+        "records": {
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": result.epsilons,
             "success": result.successes,
         },
-    )
+    }
+    return reply(call, q, body, room.PmpExponentialAnswer, result, **fields)
 
 
 def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
@@ -50,22 +46,18 @@ def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
     q = parse_question(room.PmpFiniteQuestion, body)
     result = pmp.assess_finite(cast("ArrayLike", body.arrays["laws"]), q.delta)
     event = result.event
-    return reply(
-        call,
-        q,
-        body,
-        room.PmpFiniteAnswer,
-        result,
-        practical_epsilon=finite(result.practical_epsilon),
-        baseline=COIN,
-        worst=None if event is None else {"record": event.record, "outcomes": event.outcomes, "says": event.says},
-        records={
+    fields = {
+        "practical_epsilon": finite(result.practical_epsilon),
+        "baseline": COIN,
+        "worst": None if event is None else {"record": event.record, "outcomes": event.outcomes, "says": event.says},
+        "records": {
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": [finite(float(each)) for each in result.epsilons],
             "success": result.successes,
         },
-        curve={"epsilon": result.grid, "delta": result.deltas},
-    )
+        "curve": {"epsilon": result.grid, "delta": result.deltas},
+    }
+    return reply(call, q, body, room.PmpFiniteAnswer, result, **fields)
 
 
 def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, TooManySubsets
 from estimators.theory import mip
-from estimators.theory.mip.finite import coupled
+from estimators.theory.mip.attack import coupled
 from estimators.theory.subsets import matrix
 from tests.cases import each_case
 

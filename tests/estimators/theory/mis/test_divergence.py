@@ -7,7 +7,7 @@ import pytest
 
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mis
-from estimators.theory.tables import SUM, distribution
+from estimators.theory.bounds import SUM, distribution
 from tests.cases import each_case, refusals
 
 
