@@ -11,7 +11,7 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.verdict import Decision, Verdict, beneath_baseline, by_a_hair, verdict
-from estimators.errors import NotFinite, OutOfRange, require_open_unit
+from estimators.errors import NotFinite, OptionError, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
@@ -191,7 +191,7 @@ def assess(
         contradicted
     """
     require_data(data, Scores, Counts)
-    options = options or AssessOptions()
+    options = AssessOptions() if options is None else _required(options)
     submitted, clustered = data, None
     sizes = ("set_members", "set_nonmembers")
     of_set = next((name for name in sizes if getattr(options, name) is not None), None)
@@ -294,6 +294,13 @@ def assess(
             confidence,
         ),
     )
+
+
+def _required(options: object) -> AssessOptions:
+    if isinstance(options, AssessOptions):
+        return options
+    what = "need AssessOptions, such as AssessOptions(max_advantage=0.1)"
+    raise OptionError.about("options", f"got {type(options).__name__}, {what}")
 
 
 def _by_changes(ends: Ends, ordered: Counts, options: AssessOptions) -> tuple[ChangesLimit, ...]:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -69,6 +69,8 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
     frames: tuple[object, ...] = ()
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
+    if "shards" in records:
+        records["shards"] = _shards(records["shards"])
     for name in ("cluster", "model"):
         if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
             records[name] = roles.pop(name)
@@ -245,17 +247,21 @@ def _of_table(query: object, arguments: Mapping[str, Any]) -> DecodedBody:
 def _of_file(operation: str, file: File, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]) -> Question:
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
     from macekit.call import JSON
+    from macekit.decoding import decode
     from macekit.operations.of_wings import as_result
+    from macekit.problems import Problem
 
     source = os.path.basename(file.path)
     if file.media_type != JSON:
         return Question(operation, options, file, roles, source)
     _require_none(dict(roles), "a JSON request has no columns")
-    body = file.decode(operation, ())
-    if not body.samples:
-        with file.body() as data:
-            result = as_result(file.call(operation, ()), data)
-        if result is not None:
+    about = file.call(operation, ())
+    with file.body() as data:
+        try:
+            body = decode(about, data)
+        except Problem as problem:
+            raise as_result(about, data) or problem from None
+        if not body.samples and (result := as_result(about, data)) is not None:
             raise result
     return Question(operation, {**body.options, **options}, body, source=source)
 
@@ -303,7 +309,7 @@ def _are_queries(value: object) -> bool:
     """Whether a mapping holds a sample under each name, and not a column."""
     return isinstance(value, Mapping) and all(
         (isinstance(each, Mapping) and set(each) <= set(SAMPLE))
-        or (isinstance(each, tuple) and len(each) == 2)
+        or (isinstance(each, tuple) and (len(each) == 2 or any(isinstance(side, Sized) for side in each)))
         or _are_counts(each)
         or _is_own_table(each)
         for each in value.values()
@@ -344,6 +350,11 @@ def _plain(scores: Any) -> Any:
 
 def _query(sample: Any, where: str) -> Sample:
     if isinstance(sample, tuple):
+        if len(sample) != 2:
+            from macekit.problems import fault
+
+            words = f"got a tuple of {len(sample)}; need a pair, of members' and nonmembers' scores"
+            raise fault("wrong-type", where.removesuffix("."), words)
         return _sample(dict(zip(SAMPLE, sample, strict=False)), where)
     return _sample({"counts": sample} if _are_counts(sample) else sample, where)
 
@@ -351,7 +362,11 @@ def _query(sample: Any, where: str) -> Sample:
 def _counts(counts: Any) -> dict[str, object]:
     """Counts, or an answer of them, as they would have been read from JSON: their lists as columns."""
     from macekit.decoding.columns import COLUMNS
+    from macekit.problems import fault
 
+    if not isinstance(counts, Mapping) and not _are_counts(counts):
+        what = 'need counts, or an answer of macekit.counts; files of them go first: macekit.estimate("counts.json")'
+        raise fault("wrong-type", "counts", f"got {type(counts).__name__}; {what}")
     plain = counts if isinstance(counts, Mapping) else counts.to_dict()
     plain = plain["counts"] if "input_sha256" in plain else plain
     return {
@@ -362,6 +377,14 @@ def _counts(counts: Any) -> dict[str, object]:
         else _option(value, name)
         for name, value in plain.items()
     }
+
+
+def _shards(shards: Any) -> list[Any]:
+    from macekit.problems import fault
+
+    if isinstance(shards, str | os.PathLike) or _are_counts(shards) or not hasattr(shards, "__iter__"):
+        raise fault("wrong-type", "shards", f"got {type(shards).__name__}; need a list of counts, or of answers")
+    return list(shards)
 
 
 def _cautions(*counts: Any) -> tuple[Caution, ...]:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -71,10 +71,13 @@ def records_csv(answer: Mapping[str, Any]) -> bytes:
 
 def _statements(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     numbers = rows(answer)
-    return {field.name: [getattr(row, field.name) for row in numbers] for field in fields(Row)}
+    return {each.name: [getattr(row, each.name) for row in numbers] for each in fields(Row)}
 
 
 Target = str | os.PathLike[str] | None
+
+READ_AS_DICT = frozenset({"get", "items", "keys", "values"})
+"""What a result has of a dict beside ``[]``: nothing that would change a copy."""
 
 
 class Fields(dict[str, Any]):
@@ -99,13 +102,14 @@ def _part(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The answer to one question, as the functions of ``macekit`` return it.
 
     The fields of ``answer`` are attributes, however deep (``result.advantage.lower``), and items
     (``result["advantage"]``); those of a report's ``result`` are attributes of the report, too. ``print(result)`` shows
-    its numbers; in a notebook it shows itself. Everything it is written as is made from ``answer`` alone.
+    its numbers; in a notebook it shows itself. Everything it is written as is made from ``answer`` alone, and results
+    are equal if they answer the same operation alike, whenever they came.
 
     Attributes:
         operation: What was asked, as the service calls it: ``advantage``, ``individual-risk``, ...
@@ -148,8 +152,8 @@ class Result:
 
     operation: str
     answer: dict[str, Any]
-    source: str | None = None
-    made: str | None = None
+    source: str | None = field(default=None, compare=False)
+    made: str | None = field(default=None, compare=False)
 
     @classmethod
     def now(cls, operation: str, answer: dict[str, Any], source: str | None = None) -> Result:
@@ -167,7 +171,12 @@ class Result:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(Fields({**self._assessment, **self.answer}), name)
+        if name in READ_AS_DICT:
+            return getattr(self.answer, name)
+        return Fields({**self._assessment, **self.answer}).__getattr__(name)  # and nothing else that a dict has
+
+    def __hash__(self) -> int:
+        return hash((self.operation, self.sentence))
 
     def __getitem__(self, name: str) -> Any:
         return self.answer[name]
@@ -379,7 +388,16 @@ def _write(content: bytes, path: Target) -> str:
     return content.decode()
 
 
-class LimitExceeded(AssertionError):
+class _NoPass(AssertionError):
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+    def __reduce__(self) -> tuple[object, ...]:  # as `args` holds the message alone
+        return type(self), (str(self), self.result)
+
+
+class LimitExceeded(_NoPass):
     """The records show that a limit is exceeded.
 
     Attributes:
@@ -396,22 +414,14 @@ class LimitExceeded(AssertionError):
         0.21 is above 0.1
     """
 
-    def __init__(self, message: str, result: Result) -> None:
-        super().__init__(message)
-        self.result = result
 
-
-class Inconclusive(AssertionError):
+class Inconclusive(_NoPass):
     """The records are too few to say whether a limit holds.
 
     Attributes:
         message: Which limit is open, and how many records would settle it, in words.
         result: The answer, a ``Result``.
     """
-
-    def __init__(self, message: str, result: Result) -> None:
-        super().__init__(message)
-        self.result = result
 
 
 def settle(result: Result) -> None:

@@ -32,9 +32,14 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     from macekit.decoding.roles import Roles, Wide, choice
     from macekit.decoding.roles import unnamed_columns as unnamed_of
     from macekit.decoding.table import Table, from_table
+    from macekit.problems import Problem
+    from macekit.schemas.query_string import takes_arrays
     from macekit.sources.blocks import blamed
 
     names, of = columns_of(frame)
+    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1 and not takes_arrays(operation):
+        detail = "columns have names of several levels; flatten them: frame.columns = frame.columns.map('.'.join)"
+        raise Problem("wrong-type", detail)
     call = Call(operation, query=query(roles))
     layout = choice(names, call)
     fields = {at: of(at) for at in layout.positions}
@@ -164,7 +169,9 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         values = list(name) if several and isinstance(name, list | tuple) else [name]
         names = [each for each in values if isinstance(each, str)]
         if len(names) < len(values):
-            raise fault("wrong-type", role, "names a column of a table; need text")
+            raise fault(
+                "wrong-type", role, 'names a column of a table; need text, such as "0" for a column 0 of pandas'
+            )
         if several and any("," in each for each in names):
             reason = "a comma cannot stand in a name; several columns go in a list"
             raise fault("bad-option", role, reason)

@@ -121,8 +121,11 @@ def column(values: list[object], where: str) -> Column:
     raise mixed(values, where, KINDS)
 
 
-def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Problem | MixedTypes:
-    """The first value that is not what the first is, or what the first is."""
+def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Problem | InputError:
+    """The first value that is missing, or not what the first is, or what the first is."""
+    missing = next((i for i, value in enumerate(values) if value is None), None)
+    if missing is not None:
+        return fault(NotFinite, where, f"record {missing} is missing; every record needs one", missing)
     first = kinds[type(values[0])]
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:

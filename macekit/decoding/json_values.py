@@ -47,7 +47,8 @@ def require_names(names: list[str], path: str) -> None:
     if len(names) > most:
         raise Problem(
             "out-of-range",
-            f"{where}: got {len(names)} names in one object, at most {most}; values of a column stand in a list",
+            f"{where}: got {len(names)} names in one object, at most {most}; values of a column stand in a list, as "
+            "those of a pandas frame do in JSON lines: frame.to_json('scores.jsonl', orient='records', lines=True)",
             field=path or None,
         )
     if len(set(names)) < len(names):

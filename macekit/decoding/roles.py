@@ -6,6 +6,7 @@ the table reads which names there are.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -289,6 +290,8 @@ def _usual_member(names: Sequence[str]) -> int:
     which = f"say with member=NAME which of the {len(names)} columns tells members from nonmembers"
     if len(names) < 2:
         which = "need one, beside that of scores; in CSV a comma, a semicolon or a tab stands between columns"
+    if any(re.fullmatch(r"[+-]?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names):
+        which = "the first line looks like values, and a header is needed that names the columns"
     raise fault("missing-field", "member", f"no column is called {', '.join(MEMBER_NAMES)}; {which}")
 
 

@@ -151,7 +151,7 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     """The risk of each score, as a table to be joined where the records lie: risk is a look-up in some hundred cells.
 
     Args:
-        counts: What ``macekit.counts`` or ``macekit.merged`` answered, or its ``["counts"]``.
+        counts: What ``macekit.counts`` or ``macekit.merged`` answered, or its ``["counts"]``; or files of these.
         options: Those of ``macekit.risk`` that are not about single records: ``prior``, ``confidence``, ``threshold``,
             ``interval``, ``over``, ``seed``.
 
@@ -173,7 +173,10 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     import pyarrow as pa
 
     from macekit.client.client import Local
+    from macekit.client.result import Result
 
+    if not isinstance(counts, Result) and not (isinstance(counts, Mapping) and {"cells", "counts"} & counts.keys()):
+        counts = Local().counts(counts)
     of_counts = counts if isinstance(counts, Mapping) and "cells" in counts else counts["counts"]
     some_score = next(iter(of_counts["cells"].get("labels", ())), 0.0)
     columns = dict(Local().risk(counts=of_counts, targets=[some_score], **options)["cells"])

@@ -32,7 +32,7 @@ from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import MOST_DISTINCT, ColumnRecorder
 from macekit.decoding.roles import Roles, roles
 from macekit.decoding.table import Table, membership, record_columns
-from macekit.decoding.typed import values_of
+from macekit.decoding.typed import inner_type, is_text, values_of
 from macekit.problems import Problem, fault
 from macekit.sources.parts import FREQUENT
 from macekit.text import printable
@@ -440,6 +440,7 @@ class ScoreColumn:
         most = MOST_ROWS if self.labels else MOST_VALUES
         answer = self.collect(self.second(members, None).head(most + 1))
         if self.kind == "text":
+            self._require_text(answer["key"].type)
             with _without_rows():
                 keys = Labels(np.arange(len(answer)), answer["key"].to_pylist()).array("score", 0, LIMIT)
                 require_no_spelled_number(keys, "member", 0)
@@ -448,6 +449,21 @@ class ScoreColumn:
         if len(answer) > MOST_VALUES and (len(answer) > most or len(np.unique(keys)) > MOST_VALUES):
             return self._on_grid(sides)
         return _cells("integers", keys, answer)
+
+    def _require_text(self, kind: pa.DataType) -> None:
+        """Refuse categories of what is no text, and text that Dask made of objects which are none."""
+        if not is_text(inner_type(kind)):
+            raise fault(InputError, "score", f"the column holds categories of type {inner_type(kind)}; cast it to that")
+        if self.frame.engine != "dask" or not hasattr(self.frame.native, "expr"):
+            return
+        from pandas.api.types import infer_dtype, is_object_dtype
+
+        for each in self.frame.native.expr.walk():
+            if type(each).__name__ == "FromPandas" and is_object_dtype(each.frame.dtypes.get(self.score)):
+                got = infer_dtype(each.frame.get(self.score))
+                if got not in ("string", "empty"):
+                    words = f"the column was made of {got} objects, which Dask writes as text; cast it before"
+                    raise fault(InputError, "score", words)
 
     def read(self, part: Part, query: str) -> ColumnRead:
         """What the answer says of this column."""

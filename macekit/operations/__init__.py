@@ -19,8 +19,8 @@ from macekit.operations.options import field_path
 from macekit.problems import Problem, fault
 from macekit.schemas.by_operation import QUESTIONS
 
-OF_NAMES = frozenset({"unknown-field", "missing-field", "unknown-name", "bad-option"})
-"""What is wrong with a body whose names are another tool's."""
+OF_NAMES = frozenset({"unknown-field", "missing-field", "unknown-name", "bad-option", "wrong-type", "out-of-range"})
+"""What is wrong with a body whose names are another tool's, or an answer's."""
 
 
 @cache

@@ -239,6 +239,8 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     percent = str(branch["input"]).endswith("%") and need == WORDS["float_type"]
     if percent or (re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta")):
         need += "; a percentage is written as a share, 95% as 0.95"
+    if need == WORDS["float_type"] and re.fullmatch(r"[+-]?\d*,\d+", str(branch["input"])):
+        need += ", with a decimal point and no comma"
     names = re.findall(r"'([^']+)'", need) if slug == "unknown-name" else []
     near = nearest_name(str(branch["input"]), names)
     hint = f"; did you mean {near!r}?" if near else ""

@@ -119,7 +119,8 @@ MISTAKES = [
     Mistake("a limit in percent signs", "a number, such as 0.1; a percentage is written as a share",
         "gate scores.csv --max-advantage 10%", lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage="10%"),  # type: ignore[arg-type]
         ("gate", {**SIDES, "max_advantage": "10%"})),
-    Mistake("a limit with a decimal comma", "a number, such as 0.1", "gate scores.csv --max-advantage 0,1",
+    Mistake("a limit with a decimal comma", "a number, such as 0.1, with a decimal point and no comma",
+        "gate scores.csv --max-advantage 0,1",
         lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage="0,1"),  # type: ignore[arg-type]
         ("gate", {**SIDES, "max_advantage": "0,1"})),
     Mistake("a limit of a metric in percent", "less than or equal to 1, which no metric.*written as a share",

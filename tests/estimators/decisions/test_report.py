@@ -95,6 +95,8 @@ def test_the_metric_asked_for_is_the_metric_given_and_the_same_request_has_the_s
         for part in ("advantage", "metric", "epsilon"):
             assert getattr(answer, part) == getattr(again, part)
     assert assess(scores, AssessOptions(metric=None)).metric is None
+    with pytest.raises(MaceError, match="options: got float, need AssessOptions"):
+        assess(Counts.of([20, 30], [30, 20]), 0.1)
     with pytest.raises(MaceError, match="did you mean 'precision'"):
         assess(scores, AssessOptions(metric="precison"))
 

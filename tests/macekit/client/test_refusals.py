@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,10 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(container, bad, mace)
     (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
     (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
     (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
-    ([*MEMBERS[:7], None], "mixed-types", 7), ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
-    ([*["a"] * 7, float("nan")], "mixed-types", 7),
-    (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
+    ([*MEMBERS[:7], None], "not-finite", 7), ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
+    ([None, *MEMBERS], "not-finite", 0), ([None] * 9, "not-finite", 0),
+    ([*["a"] * 7, float("nan")], "not-finite", 7),
+    (pd.Series([*["a"] * 7, float("nan")], dtype=object), "not-finite", 7),
     (np.array([1.5, "a"], dtype=object), "mixed-types", 1), ([*MEMBERS[:7], 1j], "wrong-type", 7),
     ([[1.0, 2.0], [1.0]], "ragged-rows", 1), ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
     ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1), (["a" * 1001], "out-of-range", 0),
@@ -78,6 +80,7 @@ def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
 
 TABLE = shuffled()
 ROLES = {"score": "loss", "member": "is_train"}
+AS_FLAT = {"score": "x.score", "member": "x.member"}
 
 
 @each_case(
@@ -111,6 +114,41 @@ def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(given, opti
         problem = refused(client, *given, **options)
 
         assert (problem.kind, problem.field) == (kind, field)
+
+
+COUNTED = macekit.counts(*SIDES)
+PLACES = pd.DataFrame({0: TABLE["loss"], 1: TABLE["is_train"]})
+LEVELS = PLACES.set_axis(pd.MultiIndex.from_tuples([("x", "score"), ("x", "member")]), axis=1)
+COUNTS_FIRST = r"got {}; need counts.*files of them go first: macekit\.estimate\("
+
+
+@each_case(
+    "ask, given, options, words",
+    ("estimate", [], {"counts": "counts.json"}, COUNTS_FIRST.format("str")),
+    ("estimate", [], {"counts": Path("counts.json")}, COUNTS_FIRST.format("PosixPath")),
+    ("estimate", [], {"counts": [COUNTED, COUNTED]}, COUNTS_FIRST.format("list")),
+    ("estimate", [], {"counts": np.arange(3)}, COUNTS_FIRST.format("ndarray")),
+    ("compare", [{"a": {"counts": "counts.json"}}], {}, COUNTS_FIRST.format("str")),
+    ("counts", [], {"shards": ["counts.json"]}, COUNTS_FIRST.format("str")),
+    ("counts", [], {"shards": "counts.json"}, "got str; need a list of counts"),
+    ("counts", [], {"shards": COUNTED}, "got Result; need a list of counts"),
+    ("counts", [], {"shards": 3}, "got int; need a list of counts"),
+    ("compare", [{"a": (MEMBERS,)}], {}, "got a tuple of 1; need a pair"),
+    ("compare", [{"a": (MEMBERS, MEMBERS, MEMBERS)}], {}, "got a tuple of 3; need a pair"),
+    ("estimate", [PLACES], {"score": 0, "member": 1}, 'need text, such as "0" for a column 0'),
+    ("estimate", [LEVELS], {}, "several levels; flatten them: frame"),
+    ("estimate", [LEVELS], {"score": ("x", "score"), "member": ("x", "member")}, "several levels; flatten them"),
+)
+def test_what_to_give_in_its_place_is_said(ask, given, options, words, mace) -> None:
+    for client in (macekit, mace):
+        assert re.search(words, refused(client, *given, ask=ask, **options).detail)
+
+
+def test_columns_without_names_of_their_own_are_named_as_text() -> None:
+    wanted = macekit.estimate(TABLE, **ROLES).advantage
+
+    assert macekit.estimate(PLACES, score="0", member="1").advantage == wanted
+    assert macekit.estimate(LEVELS.set_axis(LEVELS.columns.map(".".join), axis=1), **AS_FLAT).advantage == wanted
 
 
 @each_case("score", ["loss,id", ["loss,id"], ["loss", "id,"]])

@@ -1,9 +1,11 @@
 """What can be done with an answer: its fields, what it is written as, how it is drawn, how a notebook shows it."""
 
 import base64
+import copy
 import csv
 import io
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -80,6 +82,26 @@ def test_a_field_that_is_not_there_is_an_attribute_error_that_knows_the_nearest(
 def test_a_result_does_not_change() -> None:
     with pytest.raises(AttributeError):
         estimated().operation = "audit"  # type: ignore[misc]
+
+
+def test_a_result_is_read_as_the_dict_it_is_and_nothing_changes_a_copy_of_it(
+    results: dict[str, macekit.Result],
+) -> None:
+    for found in results.values():
+        assert dict(found) == {**found} == {name: found[name] for name in found} == found.answer
+        assert [*found.keys()] == [*found] == [name for name, _ in found.items()]
+        assert found.get("sentence") == found.answer.get("sentence")
+        for name in ("update", "clear", "pop", "popitem", "setdefault"):
+            assert not hasattr(found, name)
+
+
+def test_results_are_equal_if_their_answers_are(results: dict[str, macekit.Result]) -> None:
+    for found in results.values():
+        later = macekit.Result(found.operation, found.to_dict(), "later.csv", "2030-01-01 00:00")
+
+        assert {found, later, copy.deepcopy(found), pickle.loads(pickle.dumps(found))} == {found}
+    assert len(set(results.values())) == len(results)
+    assert estimated(prior=0.3) == estimated(prior=0.3) != estimated(prior=0.4)
 
 
 @pytest.mark.slow

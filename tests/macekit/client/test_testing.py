@@ -1,12 +1,22 @@
 """Limits as assertions: what passes, what fails, and that too few records are no pass."""
 
+import copy
+import multiprocessing
+import pickle
 import re
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 import pytest
 
 import macekit
+from estimators import MaceError
 from estimators.statement import at_least, at_most, roughly
 from macekit.testing import Inconclusive, LimitExceeded, assert_advantage_below, assert_gate
 from tests.cases import each_case
@@ -141,3 +151,46 @@ def test_a_pass_that_hides_exposed_members_warns() -> None:
         assert assert_gate(None, counts=counts, max_advantage=0.1).decision == "pass"
     with pytest.warns(UserWarning, match=who):
         assert assert_advantage_below(0.1, None, counts=counts).decision == "pass"
+
+
+def passed_there(maximum: float) -> str | None:
+    """The decision of a gate, asked in a process of its own."""
+    return macekit.gate(MEMBERS, NONMEMBERS, max_advantage=maximum).require_pass().decision
+
+
+@pytest.mark.slow
+def test_a_limit_that_does_not_hold_in_a_worker_fails_here_and_the_pool_lives_on() -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        broken, kept = pool.submit(passed_there, 0.1), pool.submit(passed_there, 0.9)
+
+        with pytest.raises(LimitExceeded, match=r"above 0\.1") as caught:
+            broken.result(60)
+        assert caught.value.result.decision == "fail"
+        assert kept.result(60) == "pass"
+
+
+def exceptions() -> Iterator[type[Exception]]:
+    """Every one that macekit and estimators define."""
+    root = Path(macekit.__file__).parents[1]
+    for path in (each for package in ("macekit", "estimators") for each in (root / package).rglob("*.py")):
+        if re.search(r"(?m)^class \w+\(\w*(Error|Exception)\)", path.read_text("utf-8")):
+            module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
+            for each in vars(module).values():
+                if isinstance(each, type) and issubclass(each, Exception) and each.__module__ == module.__name__:
+                    yield each
+
+
+GIVEN = {"message": "words", "slug": "busy", "detail": "words", "document": {"detail": "words"}}
+
+
+@pytest.mark.slow
+def test_every_exception_survives_the_way_between_processes() -> None:
+    given: dict[str, Any] = {**GIVEN, "result": macekit.plan(expected=0.3, max_advantage=0.1)}
+    several = set(exceptions())
+    assert {LimitExceeded, Inconclusive, macekit.MaceProblem, macekit.MaceUnreachable, MaceError} < several
+    for kind in several:
+        own = signature(kind).parameters.values() if isinstance(kind.__init__, FunctionType) else ()
+        needed = [given[each.name] for each in own if each.default is Parameter.empty]
+        error = kind(*(needed or ["words"]))
+        for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))

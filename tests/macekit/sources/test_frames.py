@@ -1,15 +1,18 @@
 """Frames that compute for themselves: counts and refusals of every engine are those of the same table here."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import macekit
 from macekit.engines import frames
+from tests.cases import each_case
 from tests.macekit.sources.conftest import Give
 from tests.macekit.sources.support import NAMES, table
 
@@ -18,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 RECORDS = table(1000)
 SIZE = 400
 INSIDE = np.random.default_rng(1).random(SIZE) < 0.5
+CODES = np.random.default_rng(2).integers(0, 4, SIZE)
 
 
 def refused(source: Any, **options: Any) -> macekit.MaceProblem:
@@ -140,6 +144,31 @@ def test_what_cannot_be_counted_is_refused_and_a_grid_may_be_asked_for(give: Giv
     assert refused(frame, **NAMES, cells="equal_mass").kind == "bad-option"
     assert refused(frame, score="los", member="is_train").kind == "unknown-name"
     assert "cast it" in refused(give(pa.table({"score": money, "member": INSIDE}))).detail
+
+
+@pytest.mark.slow
+@each_case(
+    "scores, words",
+    (pd.Categorical(CODES), "categories of type int64; cast it"),
+    (pd.Categorical(CODES / 4), "categories of type double; cast it"),
+    (pd.Categorical(CODES > 1), "categories of type bool; cast it"),
+    ([date(2020, 1, int(code) + 1) for code in CODES], "made of date objects, which Dask writes as text; cast it"),
+    ([Decimal(int(code)) for code in CODES], "made of decimal objects, which Dask writes as text; cast it"),
+    (CODES.astype(str).astype(object), None),
+    (pd.array(CODES.astype(str), dtype="string"), None),
+    (pd.Categorical(CODES.astype(str)), None),
+)
+def test_dask_makes_no_text_of_what_is_none(scores: Any, words: str | None) -> None:
+    import dask.dataframe as dd
+
+    here = pd.DataFrame({"score": scores, "member": INSIDE})
+    there = dd.from_pandas(here, npartitions=2)
+
+    for frame in (there, there[there.member | ~there.member]):
+        if words is None:
+            assert macekit.counts(frame)["counts"] == macekit.counts(here)["counts"]
+        else:
+            assert words in refused(frame).detail
 
 
 @pytest.mark.slow

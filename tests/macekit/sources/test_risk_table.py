@@ -1,5 +1,6 @@
 """Risk by cell, joined by an engine: each record's row is what the question itself says of that score."""
 
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -71,3 +72,14 @@ def test_merged_counts_and_the_counts_themselves_are_taken() -> None:
 def test_what_are_no_counts_is_refused() -> None:
     with pytest.raises(macekit.MaceProblem):
         macekit.risk_table({"counts": {"cells": {"kind": "grid"}}})
+
+
+def test_counts_come_in_any_form(tmp_path: Path) -> None:
+    counts = macekit.counts({"score": RNG.normal(INSIDE, 1.0), "member": INSIDE})
+    counts.to_json(tmp_path / "counts.json")
+
+    tables = [macekit.risk_table(each) for each in (counts, counts["counts"], counts.answer, tmp_path / "counts.json")]
+
+    assert all(table.equals(tables[0]) for table in tables)
+    with pytest.raises(macekit.MaceProblem):
+        macekit.risk_table({"a": 1})
