@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import kolmogorov, ndtri
 
 from estimators import errors
-from estimators.arrays import Floats
+from estimators.arrays import Floats, groups_by_rank, random_of
 from estimators.audits.mixtures import SPARE
 from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass
@@ -111,6 +111,15 @@ def normal_ranks(rows: Sequence[Floats]) -> list[Floats]:
     return np.split(np.column_stack(columns), np.cumsum([len(each) for each in rows[:-1]]))
 
 
+def random_by_ranks(rows: Sequence[Floats], ends: Direction, seed: int) -> np.random.Generator:
+    """Random numbers for the groups of these records in the order of each column's scores.
+
+    By the seed alone the same ranks of every sample of a size would be set aside: no sample of the others.
+    """
+    toward = [-each if ends is Direction.LOW else each for each in rows]
+    return random_of(seed, *(groups_by_rank(*columns) for columns in zip(*(each.T for each in toward), strict=True)))
+
+
 def set_aside(rows: Floats, rng: np.random.Generator, wish: int = 0) -> tuple[Floats, Floats]:
     """Known records that learn the score, and those that are mixed; whatever order they came in."""
     number = max(int(SPARE * len(rows)), min(ASIDE, len(rows) // 2), min(wish, int(MOST_ASIDE * len(rows))))
@@ -133,16 +142,6 @@ def labels_of_units(rows: Sequence[Floats], units: Sequence[ArrayLike]) -> list[
             message = f"{name}: got {number} units, need at least {MIN_RECORDS}"
             raise errors.TooFewRecords(message, field="units")
     return labels
-
-
-def one_of_each(rows: Sequence[Floats], labels: Sequence[Labels], rng: np.random.Generator) -> list[Floats]:
-    """One record of each unit of a group."""
-    result = []
-    for group, own in zip(rows, labels, strict=True):
-        order = rng.permutation(len(group))
-        first = np.unique(own[order], return_index=True)[1]
-        result.append(group[np.sort(order[first])])
-    return result
 
 
 def means(rows: Sequence[Floats], labels: Sequence[Labels]) -> list[Floats]:

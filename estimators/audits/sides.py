@@ -1,17 +1,18 @@
 """Columns of both sides that are no features: groups, and whom each row belongs to."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
 from estimators.adversary.learned import Learner, boosting, logistic, on_one_thread
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, random_of
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
 from estimators.python.dataclass import dataclass
-from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
+from estimators.sample.scores import MIN_RECORDS, labels_of, one_of_each
 from estimators.statement import Caution
 
 NO_LABEL = "(none)"  # the label of rows that have none
@@ -75,9 +76,23 @@ def one_row_each(
             "of one on one side",
         )
     ]
-    members, nonmembers = (one_per_unit(np.arange(len(labels)), labels, seed) for labels in sides)
+    members, nonmembers = (
+        one_of_each(labels, random_of(seed, labels, *map(_contents, table.values())))
+        for labels, table in zip(sides, (train, holdout), strict=True)
+    )
     rows = np.concatenate([members, nonmembers + rows_of(train)])
     return part(train, members), part(holdout, nonmembers), rows, cautions if shared else []
+
+
+def _contents(column: Any) -> NDArray[Any]:
+    """A column as numbers, or as texts where it holds others, whatever format it came in."""
+    values = np.asarray(take_rows(column, np.arange(len(column))))
+    if values.dtype.kind not in "mM":
+        try:
+            return np.nan_to_num(values.astype(np.float64))
+        except (TypeError, ValueError):
+            pass
+    return values.astype(np.str_)
 
 
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:

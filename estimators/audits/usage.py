@@ -22,7 +22,7 @@ from estimators.decisions.verdict import Decision, opening
 from estimators.privacy.direction import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.doubts import REPEATED, SAME, SHARED_BY, signs_of_two
-from estimators.sample.scores import MIN_RECORDS
+from estimators.sample.scores import MIN_RECORDS, one_of_each
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most
 
 __all__ = ["Combine", "DatasetUse", "PerUnit", "dataset_use"]
@@ -238,16 +238,17 @@ def dataset_use(
         raise errors.OptionError.about("combine", "got one column of scores, need several")
     if per_unit == "mean" and units is None:
         raise errors.OptionError.about("per_unit", "got no units, need whom each record belongs to")
-    rng, cautions = np.random.default_rng(seed), list[Caution]()
+    cautions = list[Caution]()
     if units is not None:
         labels = one_score.labels_of_units(rows, units)
         cautions = one_score.unlike_units(labels) if per_unit == "mean" else []
-        rows = (
-            one_score.means(rows, labels)
-            if per_unit == "mean"
-            else one_score.one_of_each(rows, labels, random_of(seed, *rows))
-        )
+        if per_unit == "mean":
+            rows = one_score.means(rows, labels)
+        else:
+            drawn = random_of(seed, *rows)
+            rows = [group[one_of_each(own, drawn)] for group, own in zip(rows, labels, strict=True)]
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
+    rng = one_score.random_by_ranks(rows, ends, seed)
     rows = one_score.normal_ranks(rows) if combining else rows
     score, aside, mixed = one_score.OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
     if ends is Direction.EITHER or columns > 1:

@@ -180,9 +180,13 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     labels, records = labels_of(units, "units"), _side(scores, "record")
     if len(labels) != len(records):
         raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {len(records)} scores")
-    order = random_of(errors.require_count("seed", seed, 0), labels, records).permutation(len(labels))
-    _, first = np.unique(labels[order], return_index=True)
-    return np.sort(order[first])
+    return one_of_each(labels, random_of(errors.require_count("seed", seed, 0), labels, records))
+
+
+def one_of_each(labels: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Where one record of each label stands, drawn at random; ascending."""
+    order = rng.permutation(len(labels))
+    return np.sort(order[np.unique(labels[order], return_index=True)[1]])
 
 
 def labels_of(values: object, name: str) -> NDArray[np.generic]:

@@ -151,11 +151,13 @@ def train_twins(
     """Twins that hold planted rows of ``X_test`` beside all training rows, and what the queries see of these."""
     import numpy as np
 
+    from estimators.arrays import random_of
     from estimators.audits.model import MOST_PLANTED, Shadows, planting, query_strength
 
     (twins, copies), seed, n_train = number, options["seed"], len(labels[0])
     outputs = reader.outputs or "probabilities"
-    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), seed)
+    drawn = int(random_of(seed, labels[1], answers[1]).integers(2**53))  # rows that are sorted are not drawn by place
+    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), drawn)
     sides: tuple[list[Any], list[Any]] = ([], [])
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always")

@@ -20,7 +20,7 @@ from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
-from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seeds_of
+from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seed_by_ranks, seeds_of
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -310,7 +310,8 @@ def procedure_advantage(
     samples = by_model(data, model)
     seeds = seeds_of(len(samples), require_count("seed", seed, 0))
     ends = {
-        name: checked_ends(each, prior, None, own) for (name, each), own in zip(samples.items(), seeds, strict=True)
+        name: checked_ends(each, prior, None, seed_by_ranks(each, own))
+        for (name, each), own in zip(samples.items(), seeds, strict=True)
     }
     alone = {name: each.at(confidence) for name, each in ends.items()}
     trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)

@@ -22,7 +22,7 @@ from estimators.adversary.holdout import ORDERS, GuessRecord, Way, together, val
 from estimators.adversary.lower_end import FEWEST_RECORDS
 from estimators.adversary.many_changes import sign_of
 from estimators.adversary.targets import CellsTarget
-from estimators.arrays import Floats
+from estimators.arrays import Floats, groups_by_rank, random_of
 from estimators.clusters.betting import Shares
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
@@ -109,6 +109,12 @@ def seeds_of(models: int, seed: int) -> list[int]:
     """A seed for each model: shuffled alike, models would err alike, and would not be independent."""
     seeds: list[int] = np.random.default_rng(seed).integers(2**53, size=models).tolist()
     return seeds
+
+
+def seed_by_ranks(model: Scores, seed: int) -> int:
+    """The seed of a model, by what its records are, too: of fixed ranks, the unseen ones are no sample of all."""
+    ranks = groups_by_rank(*(np.asarray(side, dtype=np.float64) for side in (model.members, model.nonmembers)))
+    return int(random_of(seed, ranks).integers(2**53))
 
 
 def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimators.audits.sides import _alike, match_sides
+from estimators.audits.sides import _alike, match_sides, one_row_each
 from estimators.audits.split import check_split
 from estimators.errors import OptionError, OutOfRange, TooFewRecords
 from tests.cases import refusals
@@ -58,3 +58,21 @@ test_what_is_wrong_is_named = refusals(
     (20, {"seed": 0.5}, OutOfRange, "seed"),
     ask=lambda size, options: match_sides(*(people(np.random.default_rng(2), n) for n in (size, 30)), **options),
 )
+
+
+def test_the_row_kept_of_a_unit_is_any_of_its_rows_at_the_same_seed_and_the_same_in_every_format() -> None:
+    """By the labels alone the same places were kept: of persons' rows sorted by score always the same ranks."""
+    places = []
+    for run in range(200):
+        rows = np.sort(np.random.default_rng(run).random((2, 10, 8)), axis=2).reshape(2, 80)
+        sides = [{"who": np.repeat(np.arange(10), 8), "score": each, "note": ["a", "b"] * 40} for each in rows]
+        *_, kept, _ = one_row_each("who", *sides)
+        lists = [
+            {"who": [str(each) for each in side["who"]], "score": side["score"].tolist()} | {"note": side["note"]}
+            for side in sides
+        ]
+        assert one_row_each("who", *lists)[2].tolist() == kept.tolist()
+        places += (kept % 8).tolist()
+    often = np.bincount(places, minlength=8)
+
+    assert np.all(abs(often - 500) < 4.0 * np.sqrt(500))

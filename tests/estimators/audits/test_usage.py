@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from estimators import Decision
 from estimators.audits.mixtures import Mixtures, nearest_increasing
-from estimators.audits.one_score import means, set_aside, unlike_units
+from estimators.audits.one_score import means, random_by_ranks, set_aside, unlike_units
 from estimators.audits.usage import LIKE_UNITS, dataset_use
 from estimators.errors import (
     DimensionMismatch,
@@ -21,6 +21,7 @@ from estimators.errors import (
     TooFewRecords,
     UnknownName,
 )
+from estimators.privacy.direction import Direction
 from tests.cases import each_case, refusals
 from tests.estimators.cautions import codes
 from tests.oracles import most_misses
@@ -101,6 +102,17 @@ def test_neither_the_order_of_records_nor_the_direction_changes_the_answer() -> 
     assert (low.share.lower, low.share.upper) == (high.share.lower, high.share.upper)
     assert (low.is_low, high.is_low, result.is_low) == (True, False, False)
     assert dataset_use(*(-each for each in sample), seed=4).is_low
+
+
+def test_of_samples_of_one_size_other_ranks_are_set_aside_at_the_same_seed() -> None:
+    """By the seed alone always the same were: of 60, 80 and 60 records the lower end missed in 18% of the samples."""
+    often = np.zeros(60)
+    for run in range(400):
+        rows = [each[:, None] for each in groups(run, 60)]
+        members, _ = set_aside(rows[0], random_by_ranks(rows, Direction.EITHER, 0))
+        often[np.searchsorted(np.sort(rows[0][:, 0]), members[:, 0])] += 1
+
+    assert np.all(abs(often - 400 / 3) < 4.0 * np.sqrt(400 * 2 / 9))
 
 
 def test_of_several_scores_the_sharpest_is_read() -> None:

@@ -18,7 +18,7 @@ from estimators.optimum.ends import ends_of
 from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
 from estimators.runs.procedure.answer import exposures_by
-from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in, seeds_of
+from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in, seed_by_ranks, seeds_of
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
@@ -157,12 +157,14 @@ def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_th
     sides = label[: data.n_members], label[data.n_members :]
     for each, own in zip(result.models, seeds_of(5, 3), strict=True):
         scores = Scores.of(data.members[sides[0] == each.label], data.nonmembers[sides[1] == each.label])
-        assert advantage(scores, seed=own).estimate == each.estimate
+        assert advantage(scores, seed=seed_by_ranks(scores, own)).estimate == each.estimate
         assert (each.n_members, each.n_nonmembers) == (200, 200)
     assert [each.label for each in result.models] == list("abcde")
     assert len(set(seeds_of(64, 0))) == 64  # no two models are shuffled alike
     assert seeds_of(4, 0) != seeds_of(4, 1)
     assert (numbered.estimate, numbered.next_model) == (result.estimate, result.next_model)
+    exponents = Scores.of(np.exp(data.members), np.exp(data.nonmembers))
+    assert procedure_advantage(exponents, label, seed=3).estimate == result.estimate
 
 
 @pytest.mark.slow
