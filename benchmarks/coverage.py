@@ -94,7 +94,7 @@ def of_scores(world: World, scores: Scores, prior: float, seed: int, _: np.rando
     truth = covered = world.truth(prior)
     try:
         fine = finest(scores)
-        result = advantage(fine, prior, target, seed=seed)
+        result = advantage(fine, prior, target)
     except TooManyCells:  # every record in a category of its own: refused, so nothing is claimed
         cells = float(scores.n_members + scores.n_nonmembers)
         return cells, truth, truth, abs(2 * prior - 1), 1.0, np.nan, np.nan
@@ -110,7 +110,7 @@ def of_scores(world: World, scores: Scores, prior: float, seed: int, _: np.rando
 
 def of_vectors(world: World, scores: Scores, prior: float, seed: int, rng: np.random.Generator) -> tuple:
     """The same; the lower end speaks of any adversary, the upper end of the learned score at its cells."""
-    result = advantage(scores, prior, LearnedTarget(LEARNERS), seed=seed)
+    result = advantage(scores, prior, LearnedTarget(LEARNERS))
     counts = cells_of_learned((learned := learn_score(scores, prior, seed, LEARNERS)).counts)
     fresh = [learned.score(np.asarray(side, dtype=float)) for side in world.draw(rng, 100_000, 100_000)]
     shares = [np.bincount(counts.cells.locate(side), minlength=counts.size) / 100_000 for side in fresh]

@@ -117,9 +117,9 @@ def simulate(task: tuple[int, int]) -> list[float]:
     index, runs = task
     world, n1, n0, prior = CASES[index]
     rng, truth, rows = np.random.default_rng(index), max(world.truth(prior), abs(2 * prior - 1)), []
-    for run in range(runs):
+    for _ in range(runs):
         scores = Scores.of(world.members(rng, n1), world.nonmembers(rng, n0), "continuous")
-        result, more = advantage(scores, prior, seed=run), {}
+        result, more = advantage(scores, prior), {}
         if index >= len(WITHIN):
             more = {c.changes: c.upper for c in upper_by_changes(scores, prior, changes=(8, 32))}
         ends = [result.lower, result.upper, result.lower > truth + 1e-9, result.upper < truth - 1e-9]
@@ -160,12 +160,12 @@ def simulate_pair(task: tuple[int, int]) -> list[float]:
     truths = [max(world.truth(prior), abs(2 * prior - 1)) for world in worlds]
     truth = truths[0] - truths[1]
     rng, rows = np.random.default_rng(index), []
-    for run in range(runs):
+    for _ in range(runs):
         noise = rng.multivariate_normal([0.0, 0.0], [[1.0, alike], [alike, 1.0]], n1 + n0)
         noise[:n1] += (first, second)
         a, b = (Scores.of(score[:n1], score[n1:], "continuous") for score in noise.T)
-        paired = paired_difference(a, b, prior, seed=run).estimate.interval
-        apart = difference(a, b, prior, seed=run).estimate.interval
+        paired = paired_difference(a, b, prior).estimate.interval
+        apart = difference(a, b, prior).estimate.interval
         above, below = paired.lower > truth + 1e-9, paired.upper < truth - 1e-9
         rows.append([paired.lower, paired.upper, above, below, paired.width, apart.width])
     return [truth, *np.mean(np.array(rows, dtype=float), axis=0)]

@@ -93,13 +93,13 @@ def wrong(law: Law, prior: float, sides: tuple[int, int], runs: int, only: str |
     """Share of samples with a wrong decision: a pass where ``only`` one limit is violated, else a fail."""
     rng, errors = np.random.default_rng(7), 0
     limits = at_the_truth(law, prior)
-    for run in range(runs):
+    for _ in range(runs):
         data = law.draw(rng, *sides)
         if only is None:
             maxima, error = [limit(HAIR, data) for limit in limits.values()], Decision.FAIL
         else:
             maxima, error = [limits[only](-HAIR, data), MaxAdvantage(1.0)], Decision.PASS
-        errors += judge(data, maxima, prior, seed=run).decision is error
+        errors += judge(data, maxima, prior).decision is error
     return errors / runs
 
 

@@ -64,9 +64,9 @@ def leak(task: tuple[str, int, int, int]) -> Counter[str]:
     rng, tally = np.random.default_rng(groups * rare), Counter[str]()
     for run in range(runs):
         data, labels = with_leak(rng, law, groups, rare)
-        tally[judge(data, [MaxGroupAdvantage(0.3, labels)], seed=run).decision.value] += 1
+        tally[judge(data, [MaxGroupAdvantage(0.3, labels)]).decision.value] += 1
         if run < runs // 4:
-            by_mean = judge(data, [MaxGroupRisk(0.3, labels)], seed=run)
+            by_mean = judge(data, [MaxGroupRisk(0.3, labels)])
             tally["mean risk passes"] += by_mean.decision is Decision.PASS
             tally["warned"] += "group_exceeds" in {each.code for each in by_mean.cautions}
     return tally
@@ -76,9 +76,9 @@ def clean(task: tuple[str, int, int, int, float, float, float]) -> Counter[str]:
     """How often each decision was made, and a lower end lay above 0."""
     law, groups, records, runs, maximum, shift, prior = task
     rng, tally = np.random.default_rng(groups * records), Counter[str]()
-    for run in range(runs):
+    for _ in range(runs):
         data, labels = without(rng, law, groups, records, shift)
-        judgement = judge(data, [MaxGroupAdvantage(maximum, labels)], prior, seed=run)
+        judgement = judge(data, [MaxGroupAdvantage(maximum, labels)], prior)
         tally[judgement.decision.value] += 1
         tally["above"] += judgement.limits[0].estimate.lower > abs(2 * prior - 1)
     return tally

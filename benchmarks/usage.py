@@ -126,7 +126,7 @@ def knowing(world: World, number: int, share: float) -> float:
 def one(task: tuple[str, tuple[int, int, int], float, int]) -> list[float]:
     name, sizes, share, run = task
     groups, number = draw(WORLDS[name], np.random.default_rng((7, run)), sizes, share)
-    result, own = dataset_use(*groups, direction="high", seed=run), number / sizes[2]
+    result, own = dataset_use(*groups, direction="high"), number / sizes[2]
     lower, upper = result.share.lower, result.share.upper
     exact, known = three_rates(groups), taken_as_known(groups)
     return [
@@ -188,7 +188,7 @@ def odd(kind: str, rng: Rng, n: int) -> list[np.ndarray]:
 def broken_one(task: tuple[str, int]) -> list[float]:
     kind, run = task
     groups = odd(kind, np.random.default_rng((11, run)), 1000)
-    result = dataset_use(*groups, max_share=0.2, direction="high", seed=run)
+    result = dataset_use(*groups, max_share=0.2, direction="high")
     beyond = result.lower_whatever > 0.3
     return [*seen_of(result)[:2], not result.is_mixture, beyond, result.decision.value == "pass"]
 
@@ -272,7 +272,7 @@ def seen_of(result) -> list[float]:
 def columns_one(task: tuple[str, tuple[int, int, int], int]) -> list[float]:
     name, sizes, run = task
     groups = in_groups(VECTORS[name], np.random.default_rng((17, run)), sizes)
-    single, joint = (dataset_use(*groups, combine=each, seed=run) for each in ("never", "auto"))
+    single, joint = (dataset_use(*groups, combine=each) for each in ("never", "auto"))
     return [*seen_of(single), *seen_of(joint), len(joint.weights) > 0]
 
 
@@ -333,7 +333,7 @@ def units_one(task: tuple[str, int, int]) -> list[float]:
     scores, labels = ([each[i] for each in parts] for i in (0, 1))
     labels = [each + n * i for i, each in enumerate(labels)]
     groups, units = ([*each[:2], np.concatenate(each[2:])] for each in (scores, labels))
-    one, mean = (dataset_use(*groups, units=units, per_unit=each, seed=run) for each in ("one", "mean"))
+    one, mean = (dataset_use(*groups, units=units, per_unit=each) for each in ("one", "mean"))
     warned = any(each.code == "units_differ" for each in mean.cautions)
     return [*seen_of(one), *seen_of(mean), not mean.is_mixture, warned]
 
