@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, expit, logit
 
 from estimators import errors
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, random_of
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
 from estimators.privacy.direction import Direction, direction_of
@@ -230,7 +230,8 @@ def epsilon_lower_bound(
 
 def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
-    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
+    drawn = random_of(seed, counts.members, counts.nonmembers)  # by the seed alone, both halves err the same way
+    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), drawn)
     share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
     order = share.argsort(kind="stable")
     return members[1][order], nonmembers[1][order]

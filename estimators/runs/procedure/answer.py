@@ -294,16 +294,16 @@ def procedure_advantage(
         >>> result = procedure_advantage(scores, np.tile(model, 2))
         >>> print(result.sentence)
         With 95% confidence the advantage on models of this training procedure, over a coin toss, is on average at least
-        0.133, whoever reads the score, and at most 0.297 for attackers who accuse on one side of a cut, or inside or
-        outside one range, or who sort a score into a few steps; on one new model it lies between 0.015 and 0.424. Of
-        what makes the mean of these 8 models uncertain, 87% is their own difference (56.9% to 95.5%), which more
+        0.136, whoever reads the score, and at most 0.297 for attackers who accuse on one side of a cut, or inside or
+        outside one range, or who sort a score into a few steps; on one new model it lies between 0.014 and 0.424. Of
+        what makes the mean of these 8 models uncertain, 87% is their own difference (58.8% to 95.7%), which more
         records of them cannot remove.
         >>> print(result.verdict(0.15, accept_simulated=True).reason)
-        with 95% confidence the procedure's advantage may be anything from 0.133 to 0.297, your limit is 0.15; about 6
-        more models, each with as many records, or 5 times the records of these models, would settle it
+        with 95% confidence the procedure's advantage may be anything from 0.136 to 0.297, your limit is 0.15; about 4
+        more models, each with as many records, or 4 times the records of these models, would settle it
         >>> careful = result.verdict(0.15)
         >>> careful.decision.value, careful.models_needed
-        ('inconclusive', 147)
+        ('inconclusive', 131)
     """
     confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores)
