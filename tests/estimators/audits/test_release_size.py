@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from estimators import Decision, Scores, advantage, one_per_unit, release_size
+from estimators import Decision, Scores, advantage, release_size
 from estimators.audits.queries import encode, synthetic_scores
 from estimators.audits.queries.nested import nested_scores
 from estimators.audits.release_size import ReleaseSize, default_sizes
+from estimators.audits.sides import one_row_each
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.binomial import excess_lower
 from tests.cases import each_case, refusals
@@ -156,7 +157,8 @@ def test_one_row_of_each_person_is_asked_about() -> None:
     rng = np.random.default_rng(15)
     train, holdout = (points(rng, 90) | {"person": np.arange(90) // 3 + first} for first in (0, 25))
     answer = release_size(train, holdout, points(rng, 50), sizes=[50], unit="person", seed=2)
-    rows = one_per_unit(np.arange(90), train["person"].astype(str), 2)
+    *_, places, _ = one_row_each("person", train, holdout, 2)
+    rows = places[:30]
     assert (answer.provenance.n_members, answer.provenance.n_nonmembers) == (30, 30)
     assert codes(answer)[0] == "shared_units"
     np.testing.assert_array_equal(answer.tables.members.points[:, 0].argsort(), train["x"][rows].argsort())

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import Decision, Scores, advantage, errors, one_per_unit
+from estimators import Decision, Scores, advantage, errors
 from estimators.audits.copies import copied_identifiers, count_copies
 from estimators.audits.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
+from estimators.audits.sides import one_row_each
 from estimators.audits.synthetic import SyntheticAudit, audit_synthetic
 from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
@@ -488,8 +489,8 @@ def test_one_row_of_each_person_is_asked_about() -> None:
     train, holdout, released, _ = drawn(15)
     whose = [np.char.add(side, (np.arange(300) // 3).astype(str)) for side in ("a", "b")]
     named, theirs = train | {"who": whose[0]}, holdout | {"who": whose[1].tolist()}
-    keep = [one_per_unit(np.arange(300), labels, 4) for labels in whose]
-    sides = part(train, keep[0]), part(holdout, keep[1])
+    *sides, places, _ = one_row_each("who", named, theirs, 4)
+    sides = [{name: side[name] for name in train} for side in sides]
     jobs = np.concatenate([side["job"] for side in sides])
     audit = audited(named, theirs, released, max_advantage=0.5, unit="who", groups="job", seed=4)
     by_hand = audited(*sides, released, max_advantage=0.5, groups=jobs, seed=4)

@@ -101,7 +101,7 @@ def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, 
     assert float(metric.value(tpr, fpr, prior)) == pytest.approx(value, abs=1e-9)
 
 
-def test_advantage_and_weighted_accuracy_follow_their_definitions_and_e21_rates_are_weighted_by_the_prior():
+def test_e21_rates_are_weighted_by_the_prior_and_advantage_and_weighted_accuracy_follow_their_definitions():
     advantage, weighted = preset("advantage", 0.2), preset("weighted_accuracy", 0.2, w1=2, w2=1, w3=3, w4=4)
     tp, fp, fn, tn = 0.2 * 0.7, 0.8 * 0.25, 0.2 * 0.3, 0.8 * 0.75
 

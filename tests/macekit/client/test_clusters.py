@@ -145,7 +145,7 @@ def test_a_server_withholds_what_is_withheld_here(form: str, mace: macekit.Mace)
     ({"cluster": range(39)}, "dimension-mismatch"),
     ({"cluster": {"members": range(20)}}, "missing-field"),
     ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
-    ({"cluster": [None] * 40}, "wrong-type"),
+    ({"cluster": [None] * 40}, "not-finite"),
     ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
     ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
 )

@@ -142,7 +142,7 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**FULL, "max_group_advantage": "high"}, "wrong-type", "max_group_advantage"),
     ({**EIGHT, "max_group_advantage": 0.5, "groups": ["s3cr3t-gr0up"] * 3}, "dimension-mismatch", "groups"),
     ({**EIGHT, "max_group_advantage": 0.5, "groups": []}, "dimension-mismatch", "groups"),
-    ({**EIGHT, "max_group_advantage": 0.5, "groups": [None] * 16}, "wrong-type", "groups"),
+    ({**EIGHT, "max_group_advantage": 0.5, "groups": [None] * 16}, "not-finite", "groups"),
     ({**EIGHT, "max_group_advantage": 0.5, "groups": ["a"] * 16, "units": [1, 2]}, "dimension-mismatch", "units"),
     ({**EIGHT, "max_group_advantage": 0.5, "groups": ["a"], "units": list(range(16))}, "dimension-mismatch", "groups"),
     ({**COUNTS, "max_group_advantage": 0.5, "groups": ["a"] * 28}, "bad-records", "groups"),
