@@ -40,6 +40,34 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(container, bad, mace)
         assert " 7 " in problem.detail
 
 
+HIDDEN = np.ma.masked_array(MEMBERS, np.arange(len(MEMBERS)) == 20)
+
+
+@each_case("given", [
+    list(HIDDEN), np.array(list(HIDDEN), dtype=object), pd.Series(list(HIDDEN), dtype=object),
+    list(np.ma.column_stack([HIDDEN, HIDDEN])), [[each, 1.0] for each in HIDDEN], [(each, 1.0) for each in HIDDEN],
+    {"score": [*HIDDEN, *HIDDEN], "member": [True, False] * len(HIDDEN)},
+    {"score": [*MEMBERS, *MEMBERS], "member": [*[True] * 20, np.ma.masked, *[False] * (2 * len(MEMBERS) - 21)]},
+])  # fmt: skip
+def test_a_masked_record_of_a_list_is_no_zero(given, mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, given, None if isinstance(given, dict) else NONMEMBERS)
+
+        assert (problem.kind, problem.index) == ("not-finite", 20)
+        assert "record 20 is masked" in problem.detail
+
+
+@each_case("unit", ["Y", "D", "s", "us", "ns", "ps", "as"])
+@each_case("code", ["M8", "m8"])
+def test_times_in_a_list_are_no_integers_whatever_their_unit(unit, code) -> None:
+    times = np.arange(100).astype(f"{code}[{unit}]")
+
+    for given in (list(times), pd.Series(list(times), dtype=object), list(times.reshape(-1, 2)), [np.array(times[0])]):
+        problem = refused(macekit, given, NONMEMBERS)
+
+        assert (problem.kind, problem.field) in (("wrong-type", "members"), ("bad-records", "members"))
+
+
 @each_case("given, kind, index", [
     (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
     (pl.Series([*MEMBERS[:7], None]), "not-finite", 7), (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
