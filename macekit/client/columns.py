@@ -46,8 +46,25 @@ def column(values: object, where: str) -> Column:
         return _array(_as_array(values, where), where)
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
         return _from_list(list(values), where)
-    got = type(values).__name__
+    got = answered(values) or type(values).__name__
     raise fault("wrong-type", where, f"got {got}; need a list, an array or a column of a frame")
+
+
+def answered(value: object) -> str | None:
+    """Whose answer a value is, in words; None if it is none, or counts that a question may be asked of."""
+    from macekit.client.result import Result
+
+    answer = value.answer if isinstance(value, Result) else value
+    if not isinstance(answer, Mapping) or isinstance(answer.get("counts"), Mapping):
+        return None
+    kinds = {"sentence": str, "input_sha256": str, "provenance": Mapping}  # which might be columns' names
+    if not any(isinstance(answer.get(name), kind) for name, kind in kinds.items()):
+        return None
+    from macekit.catalogue import BY_NAME
+    from macekit.reports.saved import recognise
+
+    operation = value.operation if isinstance(value, Result) else recognise(answer)
+    return f"an answer of macekit.{BY_NAME[operation].python}" if operation in BY_NAME else "an answer"
 
 
 def _only_column(table: object, where: str) -> object:

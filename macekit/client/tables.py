@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +117,17 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
         got = type(table).__name__
         raise fault("wrong-type", name, f"got {got}; need a frame, a mapping of columns or a file")
     names, of = columns_of(table)
-    return {each: of(place) for place, each in enumerate(names)}
+    columns = {each: of(place) for place, each in enumerate(names)}
+    for each, values in columns.items():
+        if isinstance(values, str | bytes | Mapping | Set) or not _has_length(values):
+            got = type(values).__name__
+            raise fault("wrong-type", name, f"column {each!r} is of type {got}; need a list or an array, a value a row")
+    return columns
+
+
+def _has_length(values: Any) -> bool:
+    """Whether there are values, and not one alone."""
+    return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
 
 
 def texts_of(side: Any, name: str) -> list[object]:

@@ -173,8 +173,13 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     import pyarrow as pa
 
     from macekit.client.client import Local
+    from macekit.client.columns import answered
+    from macekit.client.question import plain_counts
     from macekit.client.result import Result
 
+    if answered(counts) is not None:
+        with as_mace_problems():
+            plain_counts(counts, "counts")
     if not isinstance(counts, Result) and not (isinstance(counts, Mapping) and {"cells", "counts"} & counts.keys()):
         counts = Local().counts(counts)
     of_counts = counts if isinstance(counts, Mapping) and "cells" in counts else counts["counts"]
