@@ -431,7 +431,9 @@ def _kind(value: object) -> str:
         return "missing"
     if isinstance(value, bool | np.bool_):
         return "a boolean"
-    if isinstance(value, int | float | np.number) and not isinstance(value, np.timedelta64):
+    if isinstance(value, np.timedelta64):  # one of NumPy's numbers
+        return "timedelta64"
+    if isinstance(value, int | float | np.number):
         return "a number"
     if isinstance(value, str | np.str_):
         return "text"

@@ -66,7 +66,7 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
 
     arguments = _current(name, operation, arguments)
     for side, value in (("members", members), ("nonmembers", nonmembers)):
-        _require_no_answer(value, side, "need scores; counts, or an answer of macekit.counts, come as counts=")
+        _require_scores(value, side)
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
     beside = nonmembers is not None or not (isinstance(members, str | os.PathLike | Dataset) or is_table(members))
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
@@ -197,16 +197,17 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
+    from macekit.problems import fault
 
     function = BY_NAME[operation].python
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
-        _require_no_answer(each, f"queries[{place}]", f"need scores, {COUNTS}")
+        if (other := answered(each)) is not None:
+            raise fault("wrong-type", f"queries[{place}]", f"got {other}; need scores, {COUNTS}")
     if operation != "compare":
         queries = _with_queries(queries)
     if not _are_queries(queries):
         return pose(function, operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
-    from macekit.problems import fault
     from macekit.schemas.query_string import MODEL, TABLE
 
     each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
@@ -377,13 +378,14 @@ def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
     return plain["counts"] if "input_sha256" in plain else plain
 
 
-def _require_no_answer(value: object, where: str, need: str) -> None:
-    """Refuse an answer in place of scores."""
+def _require_scores(value: object, where: str) -> None:
+    """Refuse an answer in place of one side's scores, be it one of counts."""
+    from macekit.client.result import Result
     from macekit.problems import fault
 
-    other = answered(value)
-    if other is not None:
-        raise fault("wrong-type", where, f"got {other}; {need}")
+    got = answered(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
+    if got is not None:
+        raise fault("wrong-type", where, f"got {got}; need scores; {COUNTS}, come as counts=")
 
 
 def _counts(counts: Any, where: str) -> dict[str, object]:

@@ -113,6 +113,7 @@ def of_estimate() -> macekit.Result:
     ("estimate", (), {"counts": of_risk()}, "risk"), ("estimate", (), {"counts": of_risk().to_dict()}, "risk"),
     ("estimate", (), {"counts": of_estimate()}, "estimate"), ("estimate", (of_estimate(),), {}, "estimate"),
     ("estimate", (of_estimate().to_dict(),), {}, "estimate"),
+    ("estimate", (macekit.counts(MEMBERS, NONMEMBERS),), {}, "counts"),
     ("gate", (MEMBERS, of_risk()), {"max_advantage": 0.1}, "risk"), ("counts", (), {"shards": [of_risk()]}, "risk"),
     ("compare", ({"a": of_risk(), "b": of_risk()},), {}, "risk"),
     ("compare", ({"a": of_risk().to_dict(), "b": of_risk().to_dict()},), {}, "risk"),
