@@ -191,6 +191,10 @@ def one_of_each(labels: NDArray[np.generic], rng: np.random.Generator) -> NDArra
 
 def labels_of(values: object, name: str) -> NDArray[np.generic]:
     """Labels of records, one each, all text or all numbers."""
+    several = isinstance(values, list | tuple) or (is_masked(values) and values.ndim)
+    index = first_masked(list(cast("Sequence[object]", values))) if several else None
+    if index is not None:
+        raise errors.NotFinite.about(name, f"record {index} is masked; every label must be there", index)
     try:
         labels = integers.exact_array(values)
     except ValueError:
@@ -333,8 +337,27 @@ def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     """Name the first record that is masked: what lies under a mask is no score."""
     mask = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1) if array.ndim else np.ones(1, np.bool_)
     if mask.any():
-        index = int(np.argmax(mask))
-        raise errors.NotFinite.of_side(name, f"record {index} is masked; every score must be there", index)
+        raise _masked(int(np.argmax(mask)), name)
+
+
+def _require_no_masked(values: Sequence[object], name: str) -> None:
+    """Likewise of values one by one, or of rows of them."""
+    index = first_masked(values)
+    if index is not None:
+        raise _masked(index, name)
+
+
+def first_masked(values: Sequence[object]) -> int | None:
+    """The first record of a list that is masked, or that holds what is; None without one."""
+    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, values))):
+        return None
+    rows = (value if isinstance(value, list | tuple) else (value,) for value in values)
+    masked = (any(is_masked(each) and np.ma.getmaskarray(each).any() for each in row) for row in rows)
+    return next((index for index, hidden in enumerate(masked) if hidden), None)
+
+
+def _masked(index: int, name: str) -> errors.NotFinite:
+    return errors.NotFinite.of_side(name, f"record {index} is masked; every score must be there", index)
 
 
 def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
@@ -365,6 +388,7 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if isinstance(values, str | bytes):
         raise errors.InputError.of_side(name, "got a single text, need a list of scores")
     if isinstance(values, Sequence):
+        _require_no_masked(values, name)
         kinds = {_kind(v) for v in values}
         if len(kinds) > 1:
             raise _mixed(values, name, 1)
@@ -407,12 +431,14 @@ def _kind(value: object) -> str:
         return "missing"
     if isinstance(value, bool | np.bool_):
         return "a boolean"
+    if isinstance(value, np.timedelta64):  # one of NumPy's numbers
+        return "timedelta64"
     if isinstance(value, int | float | np.number):
         return "a number"
     if isinstance(value, str | np.str_):
         return "text"
     if isinstance(value, np.ndarray) and value.ndim == 0:
-        return _kind(value[()])
+        return "masked" if is_masked(value) else _kind(value[()])
     if isinstance(value, Sequence | np.ndarray):
         return "row"
     return type(value).__name__
@@ -421,6 +447,7 @@ def _kind(value: object) -> str:
 def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """An object array as a plain type; integers that 64 bits do not hold stay Python's own."""
     flat = array.tolist()
+    _require_no_masked(flat, name)
     wide = 1 if array.ndim == 1 else array.shape[1]
     values = flat if array.ndim == 1 else [w for row in flat for w in row]
     kinds = {_kind(v) for v in values}

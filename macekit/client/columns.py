@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from estimators import MaceError
     from macekit.decoding.body import Column
 
 MOST_LETTERS = 1000
@@ -45,8 +46,25 @@ def column(values: object, where: str) -> Column:
         return _array(_as_array(values, where), where)
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
         return _from_list(list(values), where)
-    got = type(values).__name__
+    got = answered(values) or type(values).__name__
     raise fault("wrong-type", where, f"got {got}; need a list, an array or a column of a frame")
+
+
+def answered(value: object) -> str | None:
+    """Whose answer a value is, in words; None if it is none, or counts that a question may be asked of."""
+    from macekit.client.result import Result
+
+    answer = value.answer if isinstance(value, Result) else value
+    if not isinstance(answer, Mapping) or isinstance(answer.get("counts"), Mapping):
+        return None
+    kinds = {"sentence": str, "input_sha256": str, "provenance": Mapping}  # which might be columns' names
+    if not any(isinstance(answer.get(name), kind) for name, kind in kinds.items()):
+        return None
+    from macekit.catalogue import BY_NAME
+    from macekit.reports.saved import recognise
+
+    operation = value.operation if isinstance(value, Result) else recognise(answer)
+    return f"an answer of macekit.{BY_NAME[operation].python}" if operation in BY_NAME else "an answer"
 
 
 def _only_column(table: object, where: str) -> object:
@@ -219,15 +237,18 @@ def _require_finite(floats: NDArray[np.float64], where: str) -> None:
 
 
 def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
+    masked = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
+    if masked.any():
+        raise _masked(where, int(np.argmax(masked)))
+    data: NDArray[Any] = np.ma.getdata(array)
+    return data
+
+
+def _masked(where: str, index: int) -> MaceError:
     from estimators.errors import NotFinite
     from macekit.problems import fault
 
-    masked = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
-    if masked.any():
-        index = int(np.argmax(masked))
-        raise fault(NotFinite, where, f"record {index} is masked; every one must be there", index)
-    data: NDArray[Any] = np.ma.getdata(array)
-    return data
+    return fault(NotFinite, where, f"record {index} is masked; every one must be there", index)
 
 
 def _suspect(array: NDArray[Any]) -> bool:
@@ -244,11 +265,11 @@ def _from_list(values: list[Any], where: str) -> Column:
     from macekit.decoding.columns import column as column_of_list
 
     if set(map(type, values)) - PLAIN:
-        values = [_plain(value) for value in values]
+        values = [_plain(value, where, index) for index, value in enumerate(values)]
     kinds = set(map(type, values))
     if kinds == {list}:
         if set(map(type, chain.from_iterable(values))) - PLAIN:
-            values = [[_plain(value) for value in row] for row in values]
+            values = [[_plain(value, where, index) for value in row] for index, row in enumerate(values)]
         for index, row in enumerate(values):
             _require_known(set(map(type, row)), row, where, index)
     if str in kinds and float in kinds:  # a frame's way to say that a text is missing
@@ -268,14 +289,21 @@ def _require_known(kinds: set[type], values: list[Any], where: str, row: int | N
     raise fault("wrong-type", where, f"record {index} is of type {got}; need numbers or text", index)
 
 
-def _plain(value: Any) -> Any:
-    """A NumPy scalar, a row of any kind or a tensor as Python's own."""
+def _plain(value: Any, where: str, index: int) -> Any:
+    """A NumPy scalar, a row of any kind or a tensor as Python's own; a time stays one, whatever its unit."""
+    from estimators.arrays import is_masked
+
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, bool | int | float | str):  # and what derives from them
         return next(kind for kind in (bool, int, float, str) if isinstance(value, kind))(value)
     if hasattr(value, "__array__"):
-        return np.asarray(value).tolist()
+        if is_masked(value) and np.ma.getmaskarray(value).any():
+            raise _masked(where, index)
+        array = np.asarray(value)
+        if array.dtype.kind in "mM":  # as Python's own, finer ones than microseconds would be integers
+            return list(array) if array.ndim else array[()]
+        return array.tolist()
     return value
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from macekit.client.body import File
-from macekit.client.columns import clusters, column, column_called, is_table, labels
+from macekit.client.columns import answered, clusters, column, column_called, is_table, labels
 from macekit.client.keywords import OPTIONS
 from macekit.client.tables import cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
@@ -27,6 +27,7 @@ RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})  # optio
 
 SAMPLE = ("members", "nonmembers", "counts")
 OF_COUNTS = frozenset({"edges", "cells", "by_group", "learned"})  # what counts have beside both sides
+COUNTS = "counts, or an answer of macekit.counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
     from macekit.schemas.query_string import TABLE, of_table
 
     arguments = _current(name, operation, arguments)
+    for side, value in (("members", members), ("nonmembers", nonmembers)):
+        _require_scores(value, side)
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
     beside = nonmembers is not None or not (isinstance(members, str | os.PathLike | Dataset) or is_table(members))
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
@@ -96,7 +99,7 @@ def pose(name: str, operation: str, members: object, nonmembers: object, argumen
     _require_none(roles, "names a column of a table, and none came")
     body = _beside(members, nonmembers, records)
     if "shards" in records:
-        options = {**options, "shards": [_counts(shard) for shard in records["shards"]]}
+        options = {**options, "shards": [_counts(shard, "shards") for shard in records["shards"]]}
     if frames:
         body = replace(body, cautions=cautions_of_frames(frames, name, body))
     return Question(operation, options, body)
@@ -194,14 +197,17 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
+    from macekit.problems import fault
 
     function = BY_NAME[operation].python
+    for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
+        if (other := answered(each)) is not None:
+            raise fault("wrong-type", f"queries[{place}]", f"got {other}; need scores, {COUNTS}")
     if operation != "compare":
         queries = _with_queries(queries)
     if not _are_queries(queries):
         return pose(function, operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
-    from macekit.problems import fault
     from macekit.schemas.query_string import MODEL, TABLE
 
     each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
@@ -301,7 +307,7 @@ def _sample(sides: Mapping[str, Any], where: str) -> Sample:
     return Sample(
         None if a is None else column(a, f"{where}members"),
         None if b is None else column(b, f"{where}nonmembers"),
-        None if counts is None else _counts(counts),
+        None if counts is None else _counts(counts, f"{where}counts"),
     )
 
 
@@ -359,23 +365,40 @@ def _query(sample: Any, where: str) -> Sample:
     return _sample({"counts": sample} if _are_counts(sample) else sample, where)
 
 
-def _counts(counts: Any) -> dict[str, object]:
-    """Counts, or an answer of them, as they would have been read from JSON: their lists as columns."""
-    from macekit.decoding.columns import COLUMNS
+def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
+    """Counts, or those of an answer of them, by their names; no other answer is any."""
     from macekit.problems import fault
 
+    if (other := answered(counts)) is not None:
+        raise fault("wrong-type", where, f"got {other}; need {COUNTS}")
     if not isinstance(counts, Mapping) and not _are_counts(counts):
-        what = 'need counts, or an answer of macekit.counts; files of them go first: macekit.estimate("counts.json")'
-        raise fault("wrong-type", "counts", f"got {type(counts).__name__}; {what}")
-    plain = counts if isinstance(counts, Mapping) else counts.to_dict()
-    plain = plain["counts"] if "input_sha256" in plain else plain
+        what = f'need {COUNTS}; files of them go first: macekit.estimate("counts.json")'
+        raise fault("wrong-type", where, f"got {type(counts).__name__}; {what}")
+    plain: Mapping[str, Any] = counts if isinstance(counts, Mapping) else counts.to_dict()
+    return plain["counts"] if "input_sha256" in plain else plain
+
+
+def _require_scores(value: object, where: str) -> None:
+    """Refuse an answer in place of one side's scores, be it one of counts."""
+    from macekit.client.result import Result
+    from macekit.problems import fault
+
+    got = answered(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
+    if got is not None:
+        raise fault("wrong-type", where, f"got {got}; need scores; {COUNTS}, come as counts=")
+
+
+def _counts(counts: Any, where: str) -> dict[str, object]:
+    """Counts, or an answer of them, as they would have been read from JSON: their lists as columns."""
+    from macekit.decoding.columns import COLUMNS
+
     return {
-        str(name): _counts(value)
+        str(name): _counts(value, name)
         if isinstance(value, Mapping)
         else column(value, name)
         if name in COLUMNS and value is not None
         else _option(value, name)
-        for name, value in plain.items()
+        for name, value in plain_counts(counts, where).items()
     }
 
 

@@ -6,10 +6,10 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from macekit.client.display import Chart, Row, rows
 from macekit.client.problems import as_mace_problems
@@ -74,6 +74,7 @@ def _statements(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     return {each.name: [getattr(row, each.name) for row in numbers] for each in fields(Row)}
 
 
+Made = TypeVar("Made")
 Target = str | os.PathLike[str] | None
 
 READ_AS_DICT = frozenset({"get", "items", "keys", "values"})
@@ -102,6 +103,18 @@ def _part(value: Any) -> Any:
     return value
 
 
+def _unchangeable(answer: type[Made]) -> type[Made]:
+    """Say of whatever is set or deleted what the standard library says of fields only."""
+
+    def refuse(self: object, name: str, *value: object) -> None:
+        raise FrozenInstanceError("an answer cannot be changed; to_dict() has values of one's own")
+
+    for each in ("__setattr__", "__delattr__"):
+        setattr(answer, each, refuse)
+    return answer
+
+
+@_unchangeable
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The answer to one question, as the functions of ``macekit`` return it.

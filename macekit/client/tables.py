@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
         with blamed(names[at] if at in several else ""):
             columns[at] = _values(each, layout.what[at])
     if not isinstance(layout, Wide):
-        _require_alike(columns, layout.what)
+        require_alike(columns, layout.what)
     result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
     if not unnamed_columns.wanted(result):
         return result
@@ -117,7 +117,17 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
         got = type(table).__name__
         raise fault("wrong-type", name, f"got {got}; need a frame, a mapping of columns or a file")
     names, of = columns_of(table)
-    return {each: of(place) for place, each in enumerate(names)}
+    columns = {each: of(place) for place, each in enumerate(names)}
+    for each, values in columns.items():
+        if isinstance(values, str | bytes | Mapping | Set) or not _has_length(values):
+            got = type(values).__name__
+            raise fault("wrong-type", name, f"column {each!r} is of type {got}; need a list or an array, a value a row")
+    return columns
+
+
+def _has_length(values: Any) -> bool:
+    """Whether there are values, and not one alone."""
+    return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
 
 
 def texts_of(side: Any, name: str) -> list[object]:
@@ -223,7 +233,8 @@ def _values(values: object, what: str) -> Values:
     return labels(pa.array(array, pa.large_string()))
 
 
-def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> None:
+def require_alike(columns: Mapping[int, Sized], what: Mapping[int, str]) -> None:
+    """Refuse columns of one table that differ in length; ``what`` is the role of each."""
     from macekit.problems import fault
 
     first, *others = columns

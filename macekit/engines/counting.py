@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from macekit.client.problems import as_mace_problems
@@ -17,6 +17,7 @@ from macekit.text import names_the_nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from macekit.call import Call
     from macekit.client.result import Result
 
 
@@ -65,7 +66,7 @@ def partial(batch: Any, *, score: str | None = None, member: str | None = None, 
         roles_named = {role: name for role, name in (("score", score), ("member", member)) if name is not None}
         start = start_of(DecodedBody(options={"query": query}))
         call = Call("counts", query=query_of(roles_named), expanded_limit=LIMIT)
-        tallies, _ = tally(Batches([_arrow(batch)]).blocks(call), start)
+        tallies, _ = tally(Batches([_arrow(batch, call)]).blocks(call), start)
         return rows_of(tallies.get("", start))
 
 
@@ -128,6 +129,7 @@ def counts_by(
         >>> sorted(regions), regions["north"].n_members + regions["south"].n_members == member.sum()
         (['north', 'south'], np.True_)
     """
+    from macekit.call import Call
     from macekit.client.client import Local
     from macekit.client.question import source_of
     from macekit.client.tables import query as query_of
@@ -142,7 +144,9 @@ def counts_by(
         columns = query_of({role: name for role, name in roles_named.items() if name is not None})
         start = start_of(DecodedBody(options={"query": query}))
         file = isinstance(source, str | os.PathLike)
-        blocks = source_of(source) or (shards_of([source]) if file else Batches([_arrow(source)]))
+        blocks = source_of(source) or (
+            shards_of([source]) if file else Batches([_arrow(source, Call("counts", query=columns))])
+        )
         groups = counts_by_group(blocks, columns, on_grid=start.table is not None)
     return {label: None if counts is None else Local().counts(counts=counts) for label, counts in groups.items()}
 
@@ -173,8 +177,13 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     import pyarrow as pa
 
     from macekit.client.client import Local
+    from macekit.client.columns import answered
+    from macekit.client.question import plain_counts
     from macekit.client.result import Result
 
+    if answered(counts) is not None:
+        with as_mace_problems():
+            plain_counts(counts, "counts")
     if not isinstance(counts, Result) and not (isinstance(counts, Mapping) and {"cells", "counts"} & counts.keys()):
         counts = Local().counts(counts)
     of_counts = counts if isinstance(counts, Mapping) and "cells" in counts else counts["counts"]
@@ -317,27 +326,52 @@ def _edges(grid: Mapping[str, Any]) -> tuple[list[float], list[float]]:
     return cells.lower_edges.tolist(), cells.upper_edges.tolist()
 
 
-def _arrow(batch: Any) -> pa.Table:
-    """Any batch as a table of Arrow's."""
+def _arrow(batch: Any, call: Call) -> pa.Table:
+    """Any batch as a table of Arrow's; of one that is not Arrow's, the columns in use, which ``call`` names."""
     import pyarrow as pa
 
     from macekit.client.columns import columns_of, is_table
-    from macekit.problems import Problem
+    from macekit.client.tables import require_alike
+    from macekit.decoding.roles import roles
+    from macekit.problems import fault
 
-    if isinstance(batch, Mapping) or hasattr(batch, "iloc"):
+    if isinstance(batch, Mapping) or hasattr(batch, "iloc") or getattr(getattr(batch, "dtype", None), "names", None):
         names, of = columns_of(batch)
-        return pa.table([_column(of(place)) for place in range(len(names))], names=names)
+        what = roles(names, call).what
+        columns = {at: _column(of(at), role) for at, role in what.items()}
+        require_alike(columns, what)
+        return pa.table(list(columns.values()), names=[names[at] for at in columns])
     if not is_table(batch) and not hasattr(batch, "__arrow_c_array__"):
-        detail = f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
-        raise Problem("wrong-type", detail)
-    return pa.table(batch)
+        raise fault("wrong-type", "batch", f"got {type(batch).__name__}; need a record batch, a frame or columns")
+    try:
+        return pa.table(batch)
+    except (pa.ArrowException, TypeError, ValueError):  # in words that may hold a value
+        raise fault(
+            "wrong-type", "batch", "cannot be read as a table of Arrow's; cast its columns, or give a dict"
+        ) from None
 
 
-def _column(values: Any) -> Any:
-    """A column as Arrow has it; NaN stays NaN."""
+def _column(values: Any, what: str) -> Any:
+    """A column as Arrow has it; NaN stays NaN. What Arrow refuses is refused as in every question, by its record."""
     import pyarrow as pa
 
-    from macekit.client.columns import arrow_of
+    from estimators.errors import InputError
+    from macekit.client.columns import arrow_of, column
+    from macekit.problems import fault
 
-    arrow = arrow_of(values) if not hasattr(values, "to_numpy") else None
-    return pa.array(values) if arrow is None else arrow
+    if isinstance(values, str | bytes | os.PathLike | Mapping | Set):
+        got = type(values).__name__
+        raise fault("wrong-type", what, f"got {got}; need a list, an array or a column of a frame")
+    refusals = pa.ArrowException, OverflowError, TypeError, ValueError
+    try:
+        arrow = arrow_of(values) if not hasattr(values, "to_numpy") else None
+        return pa.array(values) if arrow is None else arrow
+    except refusals:
+        plain = column(values, what)
+    try:
+        return pa.array(plain)
+    except OverflowError:
+        index = next((at for at, each in enumerate(plain) if not -(2**63) <= each < 2**64), None)
+        raise fault(InputError, what, "an integer is of more than 64 bits; give all of them as text", index) from None
+    except refusals:
+        raise fault(InputError, what, "a column of this type cannot be used; need numbers or text") from None

@@ -19,6 +19,7 @@ TEN = [float(i) / 7 for i in range(10)]
 
 
 PAIRS = [[1.0, 2.0]] * 10
+HIDDEN = np.ma.MaskedArray(TEN, [False] * 3 + [True] * 7)
 FAR = [*range(8), -(10**400)]
 
 
@@ -32,7 +33,13 @@ def spoiled(value: float) -> np.ndarray:
     (TEN, spoiled(np.nan), "auto", NotFinite, "nonmember scores: record 4 is NaN", "nonmembers", 4),
     (spoiled(np.inf), TEN, "auto", NotFinite, "member scores: record 4 is infinite", "members", 4),
     (TEN, spoiled(-np.inf), "auto", NotFinite, "nonmember scores: record 4 is infinite", "nonmembers", 4),
-    (np.ma.MaskedArray(TEN, [False] * 3 + [True] * 7), TEN, "auto", NotFinite, "record 3 is masked", "members", 3),
+    (HIDDEN, TEN, "auto", NotFinite, "record 3 is masked", "members", 3),
+    (TEN, list(HIDDEN), "auto", NotFinite, "record 3 is masked", "nonmembers", 3),
+    ([[1.0, each] for each in HIDDEN], PAIRS, "auto", NotFinite, "record 3 is masked", "members", 3),
+    (list(np.ma.column_stack([HIDDEN, HIDDEN])), PAIRS, "auto", NotFinite, "record 3 is masked", "members", 3),
+    (np.array(list(HIDDEN), dtype=object), TEN, "auto", NotFinite, "record 3 is masked", "members", 3),
+    (np.array([*np.arange(10).astype("m8[ns]"), None], dtype=object)[:10], TEN, "auto", InputError,
+     "got timedelta64", "members", None),
     ([1.0, 2.0, 3.0, "x", *TEN], TEN, "auto", MixedTypes, "record 3 is text but record 0 is a number",
      "members", 3),
     ([0.5, True, *TEN], TEN, "auto", MixedTypes, "record 1 is a boolean", "members", 1),
@@ -128,6 +135,12 @@ def test_one_record_of_each_unit_is_kept_and_labels_that_name_nothing_are_refuse
     for nothing in (None, 3, [None] * 10, [float("nan")] * 10):
         with pytest.raises(InputError):
             one_per_unit(TEN, nothing)
+
+
+@each_case("units", [HIDDEN, list(HIDDEN), np.ma.MaskedArray(range(10), HIDDEN.mask)])
+def test_a_masked_label_is_none(units) -> None:
+    with pytest.raises(NotFinite, match="units: record 3 is masked"):
+        one_per_unit(TEN, units)
 
 
 def test_what_is_kept_of_units_is_a_sample_of_a_sorted_file_at_every_seed() -> None:

@@ -3,6 +3,7 @@
 import os
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,34 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(container, bad, mace)
         assert " 7 " in problem.detail
 
 
+HIDDEN = np.ma.masked_array(MEMBERS, np.arange(len(MEMBERS)) == 20)
+
+
+@each_case("given", [
+    list(HIDDEN), np.array(list(HIDDEN), dtype=object), pd.Series(list(HIDDEN), dtype=object),
+    list(np.ma.column_stack([HIDDEN, HIDDEN])), [[each, 1.0] for each in HIDDEN], [(each, 1.0) for each in HIDDEN],
+    {"score": [*HIDDEN, *HIDDEN], "member": [True, False] * len(HIDDEN)},
+    {"score": [*MEMBERS, *MEMBERS], "member": [*[True] * 20, np.ma.masked, *[False] * (2 * len(MEMBERS) - 21)]},
+])  # fmt: skip
+def test_a_masked_record_of_a_list_is_no_zero(given, mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, given, None if isinstance(given, dict) else NONMEMBERS)
+
+        assert (problem.kind, problem.index) == ("not-finite", 20)
+        assert "record 20 is masked" in problem.detail
+
+
+@each_case("unit", ["Y", "D", "s", "us", "ns", "ps", "as"])
+@each_case("code", ["M8", "m8"])
+def test_times_in_a_list_are_no_integers_whatever_their_unit(unit, code) -> None:
+    times = np.arange(100).astype(f"{code}[{unit}]")
+
+    for given in (list(times), pd.Series(list(times), dtype=object), list(times.reshape(-1, 2)), [np.array(times[0])]):
+        problem = refused(macekit, given, NONMEMBERS)
+
+        assert (problem.kind, problem.field) in (("wrong-type", "members"), ("bad-records", "members"))
+
+
 @each_case("given, kind, index", [
     (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
     (pl.Series([*MEMBERS[:7], None]), "not-finite", 7), (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
@@ -68,6 +97,49 @@ def test_what_is_no_column_of_scores_is_refused(given, kind, index, mace) -> Non
         assert (problem.kind, problem.index) == (kind, index)
         assert problem.title
         assert "0.5" not in problem.detail
+
+
+@cache
+def of_risk() -> macekit.Result:
+    return macekit.risk(MEMBERS, NONMEMBERS)
+
+
+@cache
+def of_estimate() -> macekit.Result:
+    return macekit.estimate(MEMBERS, NONMEMBERS)
+
+
+@each_case("ask, given, options, got", lambda: [
+    ("estimate", (), {"counts": of_risk()}, "risk"), ("estimate", (), {"counts": of_risk().to_dict()}, "risk"),
+    ("estimate", (), {"counts": of_estimate()}, "estimate"), ("estimate", (of_estimate(),), {}, "estimate"),
+    ("estimate", (of_estimate().to_dict(),), {}, "estimate"),
+    ("estimate", (macekit.counts(MEMBERS, NONMEMBERS),), {}, "counts"),
+    ("gate", (MEMBERS, of_risk()), {"max_advantage": 0.1}, "risk"), ("counts", (), {"shards": [of_risk()]}, "risk"),
+    ("compare", ({"a": of_risk(), "b": of_risk()},), {}, "risk"),
+    ("compare", ({"a": of_risk().to_dict(), "b": of_risk().to_dict()},), {}, "risk"),
+])  # fmt: skip
+def test_an_answer_of_another_question_is_no_counts(ask, given, options, got, mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, *given, ask=ask, **options)
+
+        assert problem.kind == "wrong-type"
+        assert re.search(rf"got an answer of macekit\.{got};.* counts, or an answer of macekit\.counts", problem.detail)
+
+
+@each_case("given", lambda: [of_risk(), of_estimate(), of_risk().to_dict()])
+def test_there_is_no_table_of_risks_of_an_answer_without_counts(given) -> None:
+    assert refused(macekit, given, ask="risk_table").field == "counts"
+
+
+@each_case(
+    "column, got", [(1.0, "float"), ("abc", "str"), (None, "NoneType"), (np.array(3.0), "ndarray"), ({}, "dict")]
+)
+def test_a_column_of_a_whole_table_is_no_single_value(column, got, mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, {"a": column}, {"a": column}, ask="check_split")
+
+        assert (problem.kind, problem.field) == ("wrong-type", "train")
+        assert f"column 'a' is of type {got}; need a list" in problem.detail
 
 
 def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:

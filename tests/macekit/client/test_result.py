@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,18 @@ def test_fields_of_an_answer_are_attributes_and_items_however_deep() -> None:
     assert found.advantage.guarantee.finite_sample is False
     assert "advantage" in found
     assert set(found) == set(found.answer) <= set(dir(found))
+
+
+def test_an_answer_cannot_be_changed() -> None:
+    found = estimated()
+
+    for change in (
+        lambda: setattr(found, "x", 1),
+        lambda: setattr(found, "answer", {}),
+        lambda: delattr(found, "made"),
+    ):
+        with pytest.raises(FrozenInstanceError, match="an answer cannot be changed"):
+            change()
 
 
 @pytest.mark.slow

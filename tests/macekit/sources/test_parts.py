@@ -150,3 +150,28 @@ def test_rows_that_are_none_of_partials_are_refused(rows: Any, kind: str) -> Non
     with pytest.raises(macekit.MaceProblem) as problem:
         macekit.merged(rows)
     assert problem.value.kind == kind
+
+
+SIDES = [True, False, True]
+
+
+@each_case("score, kind, field, index", [
+    ([0.123456, "secret", 2.0], "mixed-types", "score", 1), ([1.0, 2.0, 0.123456j], "wrong-type", "score", 2),
+    ([0.123456, 2.0], "dimension-mismatch", "member", None), ([[0.123456, 2.0], 3.0, 4.0], "mixed-types", "score", 1),
+    ([1, 2, 10**30], "bad-records", "score", 2), (0.123456, "wrong-type", "score", None),
+    ("abc", "wrong-type", "score", None), ([1.0, np.ma.masked, 2.0], "not-finite", "score", 1),
+    (np.full((3, 2), 0.123456), "bad-records", "score", None), ({"secret": 0.123456}, "wrong-type", "score", None),
+])  # fmt: skip
+@each_case("ask", [macekit.partial, lambda batch: macekit.counts_by(batch | {"by": list("aba")}, "by")])
+def test_what_arrow_refuses_is_refused_in_our_words_and_no_value_is_repeated(score, kind, field, index, ask) -> None:
+    with pytest.raises(macekit.MaceProblem) as caught:
+        ask({"score": score, "member": SIDES})
+
+    assert (caught.value.kind, caught.value.field, caught.value.index) == (kind, field, index)
+    assert not any(value in str(caught.value) for value in ("0.123456", "secret", "1" + 30 * "0"))
+
+
+def test_columns_that_are_not_counted_may_hold_anything() -> None:
+    batch = {"score": [1.0, 2.0, 3.0], "member": SIDES}
+
+    assert macekit.partial({"note": [1, "a", 1j], **batch}).equals(macekit.partial(batch))
