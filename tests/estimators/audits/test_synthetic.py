@@ -489,7 +489,7 @@ def test_one_row_of_each_person_is_asked_about() -> None:
     train, holdout, released, _ = drawn(15)
     whose = [np.char.add(side, (np.arange(300) // 3).astype(str)) for side in ("a", "b")]
     named, theirs = train | {"who": whose[0]}, holdout | {"who": whose[1].tolist()}
-    *sides, places, _ = one_row_each("who", named, theirs, 4)
+    *sides, _, _ = one_row_each("who", named, theirs, 4)
     sides = [{name: side[name] for name in train} for side in sides]
     jobs = np.concatenate([side["job"] for side in sides])
     audit = audited(named, theirs, released, max_advantage=0.5, unit="who", groups="job", seed=4)
