@@ -117,7 +117,9 @@ def random_by_ranks(rows: Sequence[Floats], ends: Direction, seed: int) -> np.ra
     By the seed alone the same ranks of every sample of a size would be set aside: no sample of the others.
     """
     toward = [-each if ends is Direction.LOW else each for each in rows]
-    return random_of(seed, *(groups_by_rank(*columns) for columns in zip(*(each.T for each in toward), strict=True)))
+    several = [groups_by_rank(*columns) for columns in zip(*(each.T for each in toward), strict=True)]
+    differ = (np.concatenate(rows) != rows[0][0]).any(axis=0)  # a column of one score is as if it were not there
+    return random_of(seed, *(each for each, counts in zip(several, differ, strict=True) if counts))
 
 
 def set_aside(rows: Floats, rng: np.random.Generator, wish: int = 0) -> tuple[Floats, Floats]:
