@@ -100,7 +100,7 @@ def random_of(seed: int, *columns: NDArray[Any]) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(content.digest())])
 
 
-def groups_by_rank(*groups: Floats) -> Integers:
+def groups_by_rank(*groups: NDArray[Any]) -> Integers:
     """The number of each value's group, in the order of all values: the same whatever an increasing function makes.
 
     >>> groups_by_rank(np.array([3.0, 1.0]), np.array([2.0, 1.0])).tolist()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -100,7 +101,7 @@ HEADER = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class Layer:
+class Layer(ABC):
     """A layer in front of the routes that adds something to each request or its answer; all else passes it by."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -110,9 +111,9 @@ class Layer:
         """Handle a request."""
         await (self.handle if scope["type"] == "http" else self.app)(scope, receive, send)
 
+    @abstractmethod
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and what is sent in answer."""
-        raise NotImplementedError
 
 
 class Identity(Layer):

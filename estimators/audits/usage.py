@@ -245,8 +245,8 @@ def dataset_use(
         if per_unit == "mean":
             rows = one_score.means(rows, labels)
         else:
-            drawn = random_of(seed, *rows)
-            rows = [group[one_of_each(own, drawn)] for group, own in zip(rows, labels, strict=True)]
+            rng = random_of(seed, *rows)
+            rows = [group[one_of_each(own, rng)] for group, own in zip(rows, labels, strict=True)]
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
     rng = one_score.random_by_ranks(rows, ends, seed)
     rows = one_score.normal_ranks(rows) if combining else rows

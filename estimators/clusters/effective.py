@@ -228,13 +228,13 @@ class Whole:
     They are counted in clusters of one weight, as many as are as uneven as these. ``right`` is the share of their rows.
     """
 
-    seen: float
+    count: float
     number: float
     right: float
 
     def more(self, alpha: float) -> float:
         """By how much the share of such clusters may be larger than among those that were seen."""
-        return float(upper_limit(self.seen, self.number, alpha)) - self.seen / self.number
+        return float(upper_limit(self.count, self.number, alpha)) - self.count / self.number
 
 
 WholeClusters = tuple[Whole, ...]
@@ -300,8 +300,8 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
             usual = float(np.median(shares))
             far = shares - usual > HALF_WAY * (1.0 - usual) + ROUNDING
             number, heavy = participants(mass), float(mass[far].sum())
-            seen = number * heavy / float(mass.sum())
-            several.append(Whole(seen, number, dot(mass[far], shares[far]) / heavy if heavy else 0.0))
+            count = number * heavy / float(mass.sum())
+            several.append(Whole(count, number, dot(mass[far], shares[far]) / heavy if heavy else 0.0))
     return tuple(several)
 
 

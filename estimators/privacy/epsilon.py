@@ -230,8 +230,8 @@ def epsilon_lower_bound(
 
 def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
-    drawn = random_of(seed, counts.members, counts.nonmembers)  # by the seed alone, both halves err the same way
-    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), drawn)
+    rng = random_of(seed, counts.members, counts.nonmembers)  # by the seed alone, both halves err the same way
+    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), rng)
     share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
     order = share.argsort(kind="stable")
     return members[1][order], nonmembers[1][order]

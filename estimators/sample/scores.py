@@ -353,7 +353,7 @@ def first_masked(values: Sequence[object]) -> int | None:
         return None
     rows = (value if isinstance(value, list | tuple) else (value,) for value in values)
     masked = (any(is_masked(each) and np.ma.getmaskarray(each).any() for each in row) for row in rows)
-    return next((index for index, hidden in enumerate(masked) if hidden), None)
+    return next((index for index, has_mask in enumerate(masked) if has_mask), None)
 
 
 def _masked(index: int, name: str) -> errors.NotFinite:

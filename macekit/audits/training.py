@@ -156,8 +156,10 @@ def train_twins(
 
     (twins, copies), seed, n_train = number, options["seed"], len(labels[0])
     outputs = reader.outputs or "probabilities"
-    drawn = int(random_of(seed, labels[1], answers[1]).integers(2**53))  # rows that are sorted are not drawn by place
-    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), drawn)
+    by_rows = int(
+        random_of(seed, labels[1], answers[1]).integers(2**53)
+    )  # by the seed alone, of sorted rows the same ranks
+    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), by_rows)
     sides: tuple[list[Any], list[Any]] = ([], [])
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always")

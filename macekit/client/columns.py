@@ -46,11 +46,11 @@ def column(values: object, where: str) -> Column:
         return _array(_as_array(values, where), where)
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
         return _from_list(list(values), where)
-    got = answered(values) or type(values).__name__
+    got = whose_answer(values) or type(values).__name__
     raise fault("wrong-type", where, f"got {got}; need a list, an array or a column of a frame")
 
 
-def answered(value: object) -> str | None:
+def whose_answer(value: object) -> str | None:
     """Whose answer a value is, in words; None if it is none, or counts that a question may be asked of."""
     from macekit.client.result import Result
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from macekit.client.body import File
-from macekit.client.columns import answered, clusters, column, column_called, is_table, labels
+from macekit.client.columns import clusters, column, column_called, is_table, labels, whose_answer
 from macekit.client.keywords import OPTIONS
 from macekit.client.tables import cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
@@ -201,7 +201,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 
     function = BY_NAME[operation].python
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
-        if (other := answered(each)) is not None:
+        if (other := whose_answer(each)) is not None:
             raise fault("wrong-type", f"queries[{place}]", f"got {other}; need scores, {COUNTS}")
     if operation != "compare":
         queries = _with_queries(queries)
@@ -369,7 +369,7 @@ def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
     """Counts, or those of an answer of them, by their names; no other answer is any."""
     from macekit.problems import fault
 
-    if (other := answered(counts)) is not None:
+    if (other := whose_answer(counts)) is not None:
         raise fault("wrong-type", where, f"got {other}; need {COUNTS}")
     if not isinstance(counts, Mapping) and not _are_counts(counts):
         what = f'need {COUNTS}; files of them go first: macekit.estimate("counts.json")'
@@ -383,7 +383,7 @@ def _require_scores(value: object, where: str) -> None:
     from macekit.client.result import Result
     from macekit.problems import fault
 
-    got = answered(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
+    got = whose_answer(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
     if got is not None:
         raise fault("wrong-type", where, f"got {got}; need scores; {COUNTS}, come as counts=")
 

@@ -177,11 +177,11 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     import pyarrow as pa
 
     from macekit.client.client import Local
-    from macekit.client.columns import answered
+    from macekit.client.columns import whose_answer
     from macekit.client.question import plain_counts
     from macekit.client.result import Result
 
-    if answered(counts) is not None:
+    if whose_answer(counts) is not None:
         with as_mace_problems():
             plain_counts(counts, "counts")
     if not isinstance(counts, Result) and not (isinstance(counts, Mapping) and {"cells", "counts"} & counts.keys()):

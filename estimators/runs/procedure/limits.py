@@ -113,9 +113,7 @@ def seeds_of(models: int, seed: int) -> list[int]:
 
 def seed_by_ranks(model: Scores, seed: int) -> int:
     """The seed of a model, by what its records are, too: of fixed ranks, the unseen ones are no sample of all."""
-    values = np.unique(np.concatenate([model.members, model.nonmembers]), return_inverse=True)[1]
-    ranks = groups_by_rank(*np.split(values.reshape(-1).astype(np.float64), [model.n_members]))
-    return int(random_of(seed, ranks).integers(2**53))
+    return int(random_of(seed, groups_by_rank(model.members, model.nonmembers)).integers(2**53))
 
 
 def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
