@@ -55,6 +55,47 @@ def yes_or_no(large: list[int], both: bool) -> Draw:
     return draw
 
 
+Rates = tuple[float, float]
+"""How often a row of a member says yes, and a row of a nonmember."""
+
+OTHER_CLUSTERS: tuple[tuple[int, int, bool, Rates, float, Rates], ...] = (
+    (42, 50, True, (0.6, 0.4), 0.06, (0.4, 0.4)),
+    (42, 50, True, (0.9, 0.3), 0.06, (0.0, 0.0)),
+    (42, 50, True, (0.6, 0.4), 0.06, (0.4, 0.6)),
+    (42, 50, True, (0.8, 0.2), 0.06, (0.2, 0.8)),
+    (50, 4, False, (1.0, 0.025), 0.05, (0.0, 0.025)),
+    (40, 100, False, (0.9, 0.3), 0.05, (0.0, 0.3)),
+    (40, 100, False, (0.6, 0.4), 0.05, (0.0, 0.0)),
+    (40, 100, False, (0.6, 0.4), 0.05, (0.0, 0.4)),
+    (42, 50, True, (0.6, 0.4), 0.06, (0.0, 1.0)),
+    (25, 60, False, (0.191, 0.101), 0.04, (0.005, 0.955)),
+)
+"""Clusters (of each side, or of both), their rows of a side, their rates, and which share of them has which others."""
+
+
+def with_others(task: tuple[int, int]) -> list[float]:
+    """Whether the lower end lies above the truth at 95% and at 99%, and the width at 95%."""
+    at, seed = task
+    number, rows, both, rates, share, other = OTHER_CLUSTERS[at]
+    rng, of = np.random.default_rng((at, seed)), np.repeat(np.arange(number), rows)
+    is_other = rng.random((2, number)) < share
+    if both:
+        is_other[1] = is_other[0]
+    chances = np.where(is_other, np.array(other)[:, None], np.array(rates)[:, None])
+    scores = Scores.of(*((rng.random(of.size) < each[of]).astype(float) for each in chances))
+    found = [
+        advantage(scores, cluster=np.concatenate([of, of if both else of + number]), confidence=each)
+        for each in (0.95, 0.99)
+    ]
+    return [*(each.lower > truth_with_others(at) + 1e-12 for each in found), found[0].upper - found[0].lower]
+
+
+def truth_with_others(at: int) -> float:
+    """The advantage over all clusters."""
+    *_, rates, share, other = OTHER_CLUSTERS[at]
+    return (1.0 - share) * (rates[0] - rates[1]) + share * (other[0] - other[1])
+
+
 def procedure(models: int, rows: int, leak: float, varies: float) -> World:
     """Models of one training procedure, each with its own records, of which some leak more than others.
 
@@ -199,3 +240,19 @@ def ends(run: Run):
 def models(run: Run):
     yield "models x records, truth | method | runs | above | below | width | design effect"
     yield from tallied(run, procedures, 3, False)
+
+
+@table
+def unlike(run: Run):
+    yield "clusters, rates | others | truth | runs | above, 95% | above, 99% | width"
+    runs = run.times(5 * RUNS, 2)
+    results = run.map(with_others, list(product(run.few(range(len(OTHER_CLUSTERS)), 2), range(runs))))
+    for at, rows in enumerate(np.array(results).reshape(-1, runs, 3)):
+        number, of_each, both, rates, share, other = OTHER_CLUSTERS[at]
+        first, second = (int(rows[:, end].sum()) for end in (0, 1))
+        sides = "both sides" if both else "each side"
+        yield (
+            f"{number} of {sides} x {of_each}, {rates[0]} and {rates[1]} | {share:.0%}: {other[0]} and {other[1]} | "
+            f"{truth_with_others(at):.3f} | {runs} | {first / runs:.3f}{mark(first, runs)} | "
+            f"{second / runs:.3f}{mark(second, runs, 0.005)} | {rows[:, 2].mean():.3f}"
+        )
