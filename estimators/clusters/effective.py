@@ -253,42 +253,37 @@ def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -
 class MayFail:
     """Clusters of a column that a rule fails as a whole, of one side, or of both where a cluster has rows of both.
 
-    What the accuracy loses if all clusters leak as much the other way round, and of each side what it loses if all fail
-    as those that were seen to.
+    Of each side what the accuracy loses if a rule is wrong about all rows of all clusters, and if it fails all as those
+    that were seen to; and what it loses if all clusters with rows of both sides leak as much the other way round.
     """
 
-    other_way: float
-    as_seen: tuple[tuple[float, Whole], ...]
+    sides: tuple[tuple[float, float, Whole], ...]
+    other_way: float = 0.0
 
     def lost(self, alpha: float) -> float:
         """What the accuracy loses if more clusters fail than were seen."""
-        more = [(part, each.more(alpha)) for part, each in self.as_seen]
-        return max(self.other_way * max(by for _, by in more), sum(part * by for part, by in more))
+        more = [each.more(alpha) for *_, each in self.sides]
+        one_side = max(part * by for (part, *_), by in zip(self.sides, more, strict=True))
+        as_seen = sum(part * by for (_, part, _), by in zip(self.sides, more, strict=True))
+        return max(one_side, as_seen, self.other_way * max(more))
 
 
 def may_fail_of(clusters: Clusters, share: Floats, right: Booleans, is_fixed: bool) -> tuple[MayFail, ...]:
-    """Of guesses of rows with these shares of the accuracy; a rule that was fixed before may fail in all rows of some.
+    """Of guesses of rows with these shares of the accuracy.
 
-    Members of a cluster that leaks nothing are hit as often as nonmembers are: this side's part of the advantage is
-    lost, and twice that if it leaks the other way round. Nonmembers of a cluster with rows of both sides may also be
-    hit more rarely or more often than others.
+    A rule that was fixed before may be wrong about both sides of a cluster; one that was learned is as wrong as that
+    only where it was seen to be: a cluster that leaks nothing loses half of what one loses that leaks the other way.
     """
-    rates = [dot(share[side], right[side]) / prior for side, prior in clusters.sides]
     whole, columns = whole_clusters_of(clusters, share, ~right), len(clusters.columns)
-    by_side = [
-        [(prior * (rate if is_fixed else max(rate - 1.0 + each.right, 0.0)), each) for each in of_side]
-        for (_, prior), rate, of_side in zip(clusters.sides, rates, (whole[:columns], whole[columns:]), strict=True)
-    ]
-    if clusters.share_sides:
-        value = dot(share, right)
-        other_way = min(value, 2.0 * (value - min(clusters.prior, 1.0 - clusters.prior)))
-        return tuple(MayFail(other_way, each) for each in zip(*by_side, strict=True))
-    advantage = max(sum(rates) - 1.0, 0.0)
-    return tuple(
-        MayFail(prior * min(rate, 2.0 * advantage), (each,))
-        for (_, prior), rate, of_side in zip(clusters.sides, rates, by_side, strict=True)
-        for each in of_side
-    )
+    by_side = []
+    for (side, prior), of_side in zip(clusters.sides, (whole[:columns], whole[columns:]), strict=True):
+        part = dot(share[side], right[side])
+        losses = (part if is_fixed else max(part - prior * (1.0 - each.right), 0.0) for each in of_side)
+        by_side.append([(part, loss, each) for loss, each in zip(losses, of_side, strict=True)])
+    if not clusters.share_sides:
+        return tuple(MayFail((each,)) for of_side in by_side for each in of_side)
+    other_way = 2.0 * (dot(share, right) - min(clusters.prior, 1.0 - clusters.prior))
+    return tuple(MayFail(each, min(other_way, dot(share, right))) for each in zip(*by_side, strict=True))
 
 
 def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> WholeClusters:
