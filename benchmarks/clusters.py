@@ -68,6 +68,7 @@ OTHER_CLUSTERS: tuple[tuple[int, int, bool, Rates, float, Rates], ...] = (
     (40, 100, False, (0.6, 0.4), 0.05, (0.0, 0.0)),
     (40, 100, False, (0.6, 0.4), 0.05, (0.0, 0.4)),
     (42, 50, True, (0.6, 0.4), 0.06, (0.0, 1.0)),
+    (42, 50, True, (0.6, 0.4), 0.084, (0.0, 1.0)),
     (25, 60, False, (0.191, 0.101), 0.04, (0.005, 0.955)),
 )
 """Clusters (of each side, or of both), their rows of a side, their rates, and which share of them has which others."""

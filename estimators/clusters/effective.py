@@ -153,7 +153,7 @@ class Accuracy:
         freedom = max(1.0, min(heavy, 2.0 * err))
         extra_rates = WRONG if judged_rows is None else AS_SEEN
         reweighted = Reweighted.of(clusters, share, ~right if is_best else right, extra_rates)
-        may_fail = () if is_best else may_fail_of(clusters, share, right, judged_rows is None)
+        may_fail = () if is_best else may_fail_of(clusters, share, right)
         return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect), reweighted, may_fail)
 
     def trials(self, alpha: float) -> float:
@@ -225,12 +225,11 @@ class EffectiveEnds:
 class Whole:
     """About how many clusters of a side a rule is far more often right about than about others, and of how many.
 
-    They are counted in clusters of one weight, as many as are as uneven as these. ``right`` is the share of their rows.
+    They are counted in clusters of one weight, as many as are as uneven as these.
     """
 
     count: float
     number: float
-    right: float
 
     def more(self, alpha: float) -> float:
         """By how much the share of such clusters may be larger than among those that were seen."""
@@ -253,37 +252,28 @@ def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -
 class MayFail:
     """Clusters of a column that a rule fails as a whole, of one side, or of both where a cluster has rows of both.
 
-    Of each side what the accuracy loses if a rule is wrong about all rows of all clusters, and if it fails all as those
-    that were seen to; and what it loses if all clusters with rows of both sides leak as much the other way round.
+    ``part`` is what the accuracy loses if the rule is wrong about all rows of all of them.
     """
 
-    sides: tuple[tuple[float, float, Whole], ...]
-    other_way: float = 0.0
+    part: float
+    sides: WholeClusters
 
     def lost(self, alpha: float) -> float:
-        """What the accuracy loses if more clusters fail than were seen."""
-        more = [each.more(alpha) for *_, each in self.sides]
-        one_side = max(part * by for (part, *_), by in zip(self.sides, more, strict=True))
-        as_seen = sum(part * by for (_, part, _), by in zip(self.sides, more, strict=True))
-        return max(one_side, as_seen, self.other_way * max(more))
+        """What the accuracy loses if more clusters fail than were seen.
+
+        No less would hold: where a share of them is all wrong, one sample in 1 / alpha has none of so many.
+        """
+        return self.part * max(each.more(alpha) for each in self.sides)
 
 
-def may_fail_of(clusters: Clusters, share: Floats, right: Booleans, is_fixed: bool) -> tuple[MayFail, ...]:
-    """Of guesses of rows with these shares of the accuracy.
-
-    A rule that was fixed before may be wrong about both sides of a cluster; one that was learned is as wrong as that
-    only where it was seen to be: a cluster that leaks nothing loses half of what one loses that leaks the other way.
-    """
+def may_fail_of(clusters: Clusters, share: Floats, right: Booleans) -> tuple[MayFail, ...]:
+    """Of guesses of rows with these shares of the accuracy."""
     whole, columns = whole_clusters_of(clusters, share, ~right), len(clusters.columns)
-    by_side = []
-    for (side, prior), of_side in zip(clusters.sides, (whole[:columns], whole[columns:]), strict=True):
-        part = dot(share[side], right[side])
-        losses = (part if is_fixed else max(part - prior * (1.0 - each.right), 0.0) for each in of_side)
-        by_side.append([(part, loss, each) for loss, each in zip(losses, of_side, strict=True)])
-    if not clusters.share_sides:
-        return tuple(MayFail((each,)) for of_side in by_side for each in of_side)
-    other_way = 2.0 * (dot(share, right) - min(clusters.prior, 1.0 - clusters.prior))
-    return tuple(MayFail(each, min(other_way, dot(share, right))) for each in zip(*by_side, strict=True))
+    by_side = whole[:columns], whole[columns:]
+    if clusters.share_sides:
+        return tuple(MayFail(dot(share, right), each) for each in zip(*by_side, strict=True))
+    parts = (dot(share[side], right[side]) for side, _ in clusters.sides)
+    return tuple(MayFail(part, (each,)) for part, of_side in zip(parts, by_side, strict=True) for each in of_side)
 
 
 def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> WholeClusters:
@@ -294,9 +284,8 @@ def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Flo
             mass, shares = shares_right(column[side], weights[side], right[side])
             usual = float(np.median(shares))
             far = shares - usual > HALF_WAY * (1.0 - usual) + ROUNDING
-            number, heavy = participants(mass), float(mass[far].sum())
-            count = number * heavy / float(mass.sum())
-            several.append(Whole(count, number, dot(mass[far], shares[far]) / heavy if heavy else 0.0))
+            number = participants(mass)
+            several.append(Whole(number * float(mass[far].sum() / mass.sum()), number))
     return tuple(several)
 
 

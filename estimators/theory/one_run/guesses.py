@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import bdtr
 
 from estimators.adversary.learned import learn_score
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, random_of
 from estimators.errors import OutOfRange, UnknownName
 from estimators.privacy.direction import Direction
 from estimators.privacy.epsilon import AT_BOTH_ENDS, ORDER_LEARNED, SHARES
@@ -250,7 +250,6 @@ def draw_of(draw: Draw | str) -> Draw:
 def guesses_of(data: Scores | Counts, draw: Draw, direction: Direction, seed: int) -> tuple[list[Order], list[Caution]]:
     """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
     cautions = list[Caution]()
-    rng = np.random.default_rng((seed, 1))  # the learned score draws by the seed alone
     if draw is Draw.COIN:
         _require_fair(data.n_members, data.n_nonmembers)
     if isinstance(data, Scores) and data.dimension > 1:
@@ -260,6 +259,7 @@ def guesses_of(data: Scores | Counts, draw: Draw, direction: Direction, seed: in
     else:
         counts = finest(data) if isinstance(data, Scores) else data
     members, nonmembers = counts.members, counts.nonmembers
+    rng = random_of(seed, members, nonmembers)  # by the seed alone, all samples err the same way
     if not counts.cells.ordered:
         direction = Direction.HIGH
         members, nonmembers = _ordered_by_half(members, nonmembers, rng)

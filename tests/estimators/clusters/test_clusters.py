@@ -538,8 +538,9 @@ def test_no_lower_end_is_closer_than_the_exact_limit_of_people_unknown_as_a_whol
 
 
 @each_case("rates, both", [((0.6, 0.4), True), ((0.6, 0.4), False), ((0.8, 0.2), True)])
-def test_a_lower_end_has_room_for_models_that_leak_the_other_way_round_and_for_no_worse(rates, both) -> None:
-    """All 42 have the same rates. At so many of all, none that is reversed is among them with this probability."""
+def test_a_lower_end_has_room_for_models_of_which_every_guess_is_wrong_and_hardly_for_more(rates, both) -> None:
+    """All 42 have the same rates. At so many of all, no such model is among them with this probability, so that an end
+    that is closer does not hold."""
     rng, row, leak = np.random.default_rng(5), np.arange(50), rates[0] - rates[1]
     members, nonmembers = (rng.permuted(np.tile(row < 50 * rate, (42, 1)), axis=1).ravel() * 1.0 for rate in rates)
     of = np.repeat(np.arange(42), 50)
@@ -547,7 +548,7 @@ def test_a_lower_end_has_room_for_models_that_leak_the_other_way_round_and_for_n
     for confidence in (0.95, 0.99):
         found = advantage(Scores.of(members, nonmembers), cluster=model, confidence=confidence)
         unseen = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / 42.0)
-        end = leak - unseen * max(2.0 * leak if both else 0.0, rates[0])  # or wrong about all rows of one side
+        end = leak - unseen * (1.0 + leak if both else rates[0])
         assert end - 0.02 < found.lower <= end
 
 

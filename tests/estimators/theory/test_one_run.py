@@ -323,10 +323,10 @@ def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmemb
 @pytest.mark.slow
 def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
-    every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(20))
+    every = (guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0] for seed in range(60))
     of_one = [max(betting.epsilon_refuted(order[0], 0.0, 0.025) for order in orders) for orders in every]
     ask = partial(one_run, data, "split", None, 0.0, 0.9, direction="high")
-    stated = [ask(seed=seed).epsilon.value for seed in range(20)]
+    stated = [ask(seed=seed).epsilon.value for seed in range(60)]
 
     assert np.std(stated) < 0.6 * np.std(of_one)
     assert np.mean(stated) > np.mean(of_one) - 0.25  # what 3/5 of the level costs
