@@ -131,6 +131,14 @@ def count_near_copies(of_queries: SyntheticScores, tables: Encoding, confidence:
     return _copies(hits[0], hits[1], tables, confidence, NEAR_COPY)
 
 
+def among_all_rows(copies: Copies, of_all: Copies) -> Copies:
+    """All rows of each person counted, and the lower end that rows of which each person has one can show."""
+    lower, upper = copies.beyond_chance.lower, of_all.beyond_chance.upper
+    value = float(of_all.beyond_chance.value or 0.0)
+    interval = replace(of_all.beyond_chance.interval, lower=lower, upper=upper)
+    return replace(of_all, beyond_chance=Estimate(min(max(value, lower), upper), interval))
+
+
 def _copies(
     members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], tables: Encoding, confidence: float, query: str
 ) -> Copies:
@@ -146,7 +154,7 @@ def _copies(
         ones, others = (hit[np.unique(rows.records, return_index=True)[1]] for rows, hit in sides)
         lower = min(lower, float(excess_lower(int(ones.sum()), len(ones), int(others.sum()), len(others), alpha)))
     chance = by_chance / len(nonmembers)
-    value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
+    value = hits - len(members) * chance
     guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
     estimate = Estimate(min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee))
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)

@@ -18,6 +18,7 @@ from estimators.audits.copies import (
     NEAR_COPY,
     Copies,
     CopiesJudged,
+    among_all_rows,
     copied_identifiers,
     copies_cautions,
     count_copies,
@@ -34,7 +35,14 @@ from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
-from estimators.audits.synthetic import compare_sides, few_rows, no_reference, require_rows, scores_of
+from estimators.audits.synthetic import (
+    compare_sides,
+    encode_all_rows,
+    few_rows,
+    no_reference,
+    require_rows,
+    scores_of,
+)
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.decisions.verdict import PUBLISHED, Decision, opening, overall
@@ -223,6 +231,7 @@ def release_size(
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if not names:
         raise OptionError.about("queries", "got none, need at least 1")
+    whole = train, holdout, synthetic
     train, holdout, _, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
         leave_out = [*leave_out, unit]
@@ -238,6 +247,7 @@ def release_size(
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
     order = np.random.default_rng(seed).permutation(total).astype(np.int64)
+    every = None if unit is None else encode_all_rows(*whole, tables, categories)
     tables = replace(tables, synthetic=tables.synthetic.part(order))
     together = 1.0 - (1.0 - confidence) / len(grid)
     number = len(further) + of_copies + (max_advantage is not None)
@@ -247,6 +257,14 @@ def release_size(
     copies = [count_copies(each, shared) for each in parts]
     judgement = how_judged(number > 0, max_copies_over_holdout, accept_copies)
     unasked = [unasked_fail(each, confidence, len(grid)) if judgement == "unasked" else [] for each in parts]
+    near_of_all: list[Copies] = []
+    if every is not None:
+        every = replace(every, synthetic=every.synthetic.part(order))
+        copies = [
+            among_all_rows(each, count_copies(first_rows(every, size), shared))
+            for each, size in zip(copies, grid, strict=True)
+        ]
+        near_of_all = [count_near_copies(each, every, shared) for each in nested_scores(every, grid, [NEAR_COPY])]
     near_copies: list[Copies] = []
     exposures: list[tuple[str, Exposure]] = []
     limits: list[tuple[RiskiestLimit, ...]] = []
@@ -256,7 +274,8 @@ def release_size(
         for size, of_queries in zip(grid, nested_scores(tables, grid, to_ask), strict=True):
             scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
             exposures.append(_most_exposed(scores, prior, together))
-            near_copies.append(count_near_copies(of_queries, tables, shared))
+            near = count_near_copies(of_queries, tables, shared)
+            near_copies.append(among_all_rows(near, near_of_all[len(limits)]) if near_of_all else near)
             judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
             if max_copies_over_holdout is not None:
                 of_size = parts[len(limits)], copies[len(limits)], max_copies_over_holdout

@@ -24,6 +24,7 @@ from estimators.audits.copies import (
     NEAR_COPY,
     Copies,
     CopiesJudged,
+    among_all_rows,
     copied_identifiers,
     copies_cautions,
     count_copies,
@@ -65,7 +66,7 @@ from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.sample.scores import Query as ScoreKind
-from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance
+from estimators.statement import VERSION, Caution, Provenance
 
 __all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
 
@@ -199,7 +200,7 @@ def audit_synthetic(
         reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query; attackers may toss coins
-            among equal scores. Queries of two values, such as ``exact_copy``, are left to ``max_copies_over_holdout``.
+            among equal scores.
         at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
         max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
             membership at least ``at_precision`` probable.
@@ -223,7 +224,7 @@ def audit_synthetic(
         leave_out: Columns that are not to be used.
         use: Columns that are to be used although they look like identifiers.
         unit: Column of both sides that says whom a row belongs to: one row of each person, drawn at random, is asked
-            about, and the column is used for nothing else.
+            about, copies are counted among all, and the column is used for nothing else.
         groups: Column of both sides by which to state mean risks; or a label for each row, those of ``train`` first.
         control: The advantage of a score of both sides by a release that was made of neither
             (``estimators.control``): if it has one, a fail is "fail, or drift".
@@ -253,6 +254,7 @@ def audit_synthetic(
     if len(names) < 2:
         raise OptionError.about("queries", f"got {len(names)}, need at least 2")
     labels = None if groups is None else labels_of_sides(groups, train, holdout)
+    whole = train, holdout, synthetic
     train, holdout, rows, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
         labels = None if labels is None else labels[rows]
@@ -263,6 +265,11 @@ def audit_synthetic(
     scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
     shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
     copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, tables, shared)
+    if unit is not None:
+        every = encode_all_rows(*whole, tables, categories)
+        copies = among_all_rows(copies, count_copies(every, shared))
+        near = count_near_copies(synthetic_scores(every, [NEAR_COPY]), every, shared)
+        near_copies = among_all_rows(near_copies, near)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
     if max_group_advantage is not None and labels is not None:
         number = len(audit_limits) + further - 1
@@ -302,6 +309,15 @@ def audit_synthetic(
         accept_exposure,
     )
     return _with_cautions(audit, tables, notes, queries is None and reference is None)
+
+
+def encode_all_rows(
+    train: Table, holdout: Table, synthetic: Table, tables: Encoding, categories: Sequence[str]
+) -> Encoding:
+    """Every row of each person, in the columns that are compared where each person has one."""
+    names = [column.name for column in tables.columns]
+    several = ({name: table[name] for name in names} for table in (train, holdout, synthetic))
+    return encode(*several, categories=[name for name in categories if name in names], use=names)
 
 
 def release_queries(
@@ -422,15 +438,8 @@ def _judge(
     for limit in limits:
         queries = scores
         if isinstance(limit, MaxTpr):
-            queries = {name: _without_ties(each, seed) for name, each in scores.items() if _values(each) > 2}
-            if not queries:
-                yield _nothing_to_judge(limit, confidence)
-                continue
+            queries = {name: _without_ties(each, seed) for name, each in scores.items()}
         yield from judge_queries([limit], queries, prior, confidence, seed, len(limits) - 1 + further)
-
-
-def _values(scores: Scores) -> int:
-    return len(np.unique(np.concatenate([scores.members, scores.nonmembers])))
 
 
 def _without_ties(scores: Scores, seed: int) -> Scores:
@@ -441,19 +450,6 @@ def _without_ties(scores: Scores, seed: int) -> Scores:
     rank[np.lexsort((rng.random(len(both)), both))] = np.arange(len(both), dtype=np.float64)
     members, nonmembers = rank[: scores.n_members], rank[scores.n_members :]
     return Scores(members, nonmembers, ScoreKind.CONTINUOUS, scores.reason)
-
-
-def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
-    guarantee = Guarantee("no query has a threshold of this false positive rate", IID, finite_sample=True)
-    return RiskiestLimit(
-        "tpr",
-        float(limit.maximum),
-        Decision.INCONCLUSIVE,
-        "",
-        Estimate(None, Interval(0.0, 1.0, confidence, guarantee)),
-        "every query has two different scores at most, which reach no true positive rate at a false positive rate of "
-        f"{limit.fpr:g}: limit the copies",
-    )
 
 
 def _with_identifiers(limit: RiskiestLimit, tables: Encoding) -> RiskiestLimit:

@@ -141,23 +141,24 @@ def _binomial_law(trials: int, log_odds: float) -> tuple[int, Floats]:
 
 
 def excess_lower(hits: int, trials: int, other_hits: int, other_trials: int, alpha: float) -> int:
-    """Lower limit of level 1 - alpha for how many of the hits were made on purpose.
+    """Lower limit of level 1 - alpha for how many of the hits are none by chance.
 
-    If x of the trials were made hits, whichever they are, the others are as the other side's trials: given all hits
-    that are left, those among them follow a hypergeometric law. The limit is the least x at which so many of them or
-    more have a probability above alpha (attributable effects, Rosenbaum 2001); it rises with x, so bisection finds it.
+    If x of the hits are none by chance, whichever they are, the others are what all trials of this side come to by
+    chance, as the other side's do: given all hits but x, those among them follow a hypergeometric law. The limit is the
+    least x at which so many of them or more have a probability above alpha (attributable effects, Rosenbaum 2001); it
+    rises with x, so bisection finds it.
 
     Args:
-        hits: Hits on the side on which some may have been made.
+        hits: Hits on the side on which some may be none by chance.
         trials: Trials on that side.
-        other_hits: Hits on the side on which none were.
+        other_hits: Hits on the side on which all are by chance.
         other_trials: Trials on it, at least 1.
         alpha: The probability that the limit may be too high.
     """
-    low, high = -1, hits  # with all of them made nothing is left to explain
+    low, high = -1, hits  # where none is by chance nothing is left to explain
     while high - low > 1:
         middle = (low + high) // 2
-        if _chance(hits - middle, trials - middle, other_hits, other_trials) > alpha:
+        if _chance(hits - middle, trials, other_hits, other_trials) > alpha:
             high = middle
         else:
             low = middle
