@@ -51,6 +51,7 @@ def test_numbers_with_commas_in_them_are_refused_beside_their_box(visit: Visit, 
         "commas alone": (",".join(CLEAR), "a space after each comma"),
         "two columns": ("\n".join(f"{i}, {score}" for i, score in enumerate(CLEAR)), "one a line"),
         "tabs": ("\n".join(f"{i}\t{score}" for i, score in enumerate(CLEAR)), "one a line"),
+        "brackets": (f"[{', '.join(CLEAR)}]", "without brackets"),
         "thousands": ("\n".join(["1,234.5"] * 9), "one a line"),
         "thousands and commas": ("\n".join(["1 234,5"] * 9), POINT),
     }
@@ -66,7 +67,17 @@ def test_numbers_with_commas_in_them_are_refused_beside_their_box(visit: Visit, 
             expect(page.locator("#file-chosen")).to_be_empty()
             expect(page.locator("#file-problem")).to_be_hidden()
 
+    for first in ("NaN", "#N/A", "\N{MINUS SIGN}5.3", "-inf", "1.5*"):  # no heading, which would be left out
+        with subtests.test(first):
+            control.fill("\n".join([first, *CLEAR]))
+            refuse(page)
+            expect(said(control)).to_contain_text(f"Not a number: {first}.")
+
     control.fill("\n".join(CLEAR))
+    page.get_by_label("Nonmembers").fill("")
+    refuse(page)
+    expect(said(page.get_by_label("Nonmembers"))).to_contain_text("nonmembers here, too")
+
     page.get_by_label("Nonmembers").fill("\n".join(LOW))
     page.get_by_role("button", name="Use these scores").click()
 

@@ -5,6 +5,7 @@ const files = (() => {
   const FORMATS = JSON.parse(document.querySelector("[data-formats]").dataset.formats);
   const SPREADSHEET = { name: "spreadsheet", magic: ["\xd0\xcf\x11\xe0"], suffixes: [] };
   const CODINGS = { gzip: "\x1f\x8b", zstd: "\x28\xb5\x2f\xfd" };
+  const ODD = /^(%PDF|SQLite|ORC|PK)/; // what holds no text of a table
   const HEAD = 2 ** 18;
   const NPY_HEAD = 2 ** 12;
   const FOOTER = 2 ** 24;
@@ -42,13 +43,15 @@ const files = (() => {
       [...FORMATS, SPREADSHEET].find(({ magic }) => magic.some((each) => begins(plain, each))) ??
       FORMATS.find(({ suffixes }) => suffixes.some((each) => bare.endsWith(each))) ??
       FORMATS.find(({ name }) => name === otherwise);
-    return { file, name: format.name, type: format.type, coding };
+    const odd = format.name === "CSV" && ODD.test(new TextDecoder().decode(plain));
+    return { file, name: odd ? "file" : format.name, type: odd ? null : format.type, coding };
   }
 
   // Why a file can hold no scores; null if it can.
-  function unfit({ file, type }) {
+  function unfit({ file, name, type }) {
     if (!file.size) return "The file is empty.";
-    return type ? null : "This is a spreadsheet: export the table as CSV, and choose that.";
+    const what = name === SPREADSHEET.name ? "This is a spreadsheet" : "This holds no table as text";
+    return type ? null : `${what}: export the table as CSV, and choose that.`;
   }
 
   // { body, coding }: enough of a file to tell its columns; null if only all of it is, or for a request.
@@ -76,12 +79,13 @@ const files = (() => {
   }
 
   const lines = (text) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter(Boolean);
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const HEADING = /^(?!(nan|na|n\/a|null|none|missing|inf(inity)?)$)["'(_]?\p{L}/iu;
 
   const DECIMAL_COMMA = /(^|[\s;"'])[+-]?\d*,\d+(e[+-]?\d+)?,?($|[\s;"'])/i;
   const numbers = (line, between) => {
     const parts = line.split(between).filter(Boolean);
-    return parts.every((part) => number.test(part)) ? parts : [line];
+    return parts.every((part) => NUMBER.test(part)) ? parts : [line];
   };
   const listed = (line) => numbers(line, /,\s+|[\s;]+|,$/);
 
@@ -89,6 +93,10 @@ const files = (() => {
   function unclear(text) {
     const rows = lines(text);
     if (DECIMAL_COMMA.test(text)) return "The numbers have a decimal comma; write a point.";
+    if (/^\s*[[(]/.test(text)) return "Write the numbers without brackets.";
+    const found = side(text);
+    const odd = found.filter((score) => !NUMBER.test(score));
+    if (odd.length && 2 * odd.length < found.length) return `Not a number: ${shown(odd[0])}. Every score must be there.`;
     if (!rows.some((row) => numbers(row, /[\s,;]+/).length > 1)) return null;
     if (rows.length > 1) return "A line holds several numbers; write one a line.";
     return listed(text).length > 1 ? null : "Write a space after each comma between numbers.";
@@ -98,8 +106,11 @@ const files = (() => {
   function side(text) {
     const found = lines(text).flatMap(listed);
     const [heading, ...rest] = found;
-    return rest.length && !number.test(heading) && rest.every((part) => number.test(part)) ? rest : found;
+    return rest.length && HEADING.test(heading) && rest.every((part) => NUMBER.test(part)) ? rest : found;
   }
+
+  // Whether it is scores alone, and no table.
+  const bare = (text) => side(text).every((score) => NUMBER.test(score));
 
   const quoted = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
@@ -125,5 +136,5 @@ const files = (() => {
     return short.replace(HIDDEN, (found) => `‹${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
   }
 
-  return Object.freeze({ recognise, unfit, head, shape, unclear, pasted, size, shown, HIDDEN });
+  return Object.freeze({ recognise, unfit, head, shape, unclear, bare, pasted, size, shown, HIDDEN, NUMBER });
 })();

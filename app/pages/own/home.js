@@ -77,6 +77,7 @@
       const unclear = files.unclear(at(box).value);
       if (unclear) return form.complain(box, unclear);
     }
+    if (!nonmembers.trim() && files.bare(members)) return form.complain("nonmembers", "Paste scores of nonmembers here, too.");
     await choose(scores, files.pasted(members, nonmembers), { pasted: true });
   }
 
@@ -165,7 +166,7 @@
     if (kind.raw && !scores.source && at("members").value.trim()) await paste();
     const lacking = slots.of(kind).find(({ source, optional }) => !source && !optional);
     if (!lacking) return true;
-    const unsaid = at(`${lacking.id}-problem`).hidden && at("members-problem").hidden;
+    const unsaid = [lacking.id, "members", "nonmembers"].every((id) => at(`${id}-problem`).hidden);
     const ways = kind.raw ? "Choose a file, paste scores, or try the example." : "Choose a file.";
     if (unsaid) form.complain(lacking.id, ways);
     return false;
