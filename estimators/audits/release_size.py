@@ -35,14 +35,7 @@ from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
-from estimators.audits.synthetic import (
-    compare_sides,
-    encode_all_rows,
-    few_rows,
-    no_reference,
-    require_rows,
-    scores_of,
-)
+from estimators.audits.synthetic import compare_sides, encode_all_rows, few_rows, no_reference, require_rows, scores_of
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.decisions.verdict import PUBLISHED, Decision, opening, overall

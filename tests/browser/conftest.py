@@ -24,7 +24,7 @@ from playwright.sync_api import (
 from tests.app.running import running
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
-PATIENCE = 8_000
+PATIENCE = 90_000
 """Milliseconds: a page of documentation takes seconds to draw, and on a busy machine many times that."""
 
 expect.set_options(timeout=PATIENCE)

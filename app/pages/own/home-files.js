@@ -5,7 +5,6 @@ const files = (() => {
   const FORMATS = JSON.parse(document.querySelector("[data-formats]").dataset.formats);
   const SPREADSHEET = { name: "spreadsheet", magic: ["\xd0\xcf\x11\xe0"], suffixes: [] };
   const CODINGS = { gzip: "\x1f\x8b", zstd: "\x28\xb5\x2f\xfd" };
-  const ODD = /^(%PDF|SQLite|ORC|PK)/; // what holds no text of a table
   const HEAD = 2 ** 18;
   const NPY_HEAD = 2 ** 12;
   const FOOTER = 2 ** 24;
@@ -43,15 +42,13 @@ const files = (() => {
       [...FORMATS, SPREADSHEET].find(({ magic }) => magic.some((each) => begins(plain, each))) ??
       FORMATS.find(({ suffixes }) => suffixes.some((each) => bare.endsWith(each))) ??
       FORMATS.find(({ name }) => name === otherwise);
-    const odd = format.name === "CSV" && ODD.test(new TextDecoder().decode(plain));
-    return { file, name: odd ? "file" : format.name, type: odd ? null : format.type, coding };
+    return { file, name: format.name, type: format.type, coding };
   }
 
   // Why a file can hold no scores; null if it can.
-  function unfit({ file, name, type }) {
+  function unfit({ file, type }) {
     if (!file.size) return "The file is empty.";
-    const what = name === SPREADSHEET.name ? "This is a spreadsheet" : "This holds no table as text";
-    return type ? null : `${what}: export the table as CSV, and choose that.`;
+    return type ? null : "This is a spreadsheet: export the table as CSV, and choose that.";
   }
 
   // { body, coding }: enough of a file to tell its columns; null if only all of it is, or for a request.
@@ -64,13 +61,13 @@ const files = (() => {
     return { body: file.slice(0, coding ? HEAD : size), coding };
   }
 
-  // The dimensions of an NPY array, as its header spells them; none if it cannot be read.
+  // The dimensions of an NPY array; none if they cannot be read.
   async function shape(body) {
     const found = /'shape':\s*\(([\d, ]*)\)/.exec(await body.text());
     return (found?.[1].match(/\d+/g) ?? []).map(Number);
   }
 
-  // Parquet says its columns at its end: the footer, its length in four bytes, and the magic.
+  // Parquet says its columns at its end.
   async function footer(file) {
     const end = new DataView(await file.slice(-8).arrayBuffer());
     const size = end.byteLength === 8 ? end.getUint32(0, true) : 0;
@@ -79,13 +76,12 @@ const files = (() => {
   }
 
   const lines = (text) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter(Boolean);
-  const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-  const HEADING = /^(?!(nan|na|n\/a|null|none|missing|inf(inity)?)$)["'(_]?\p{L}/iu;
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
   const DECIMAL_COMMA = /(^|[\s;"'])[+-]?\d*,\d+(e[+-]?\d+)?,?($|[\s;"'])/i;
   const numbers = (line, between) => {
     const parts = line.split(between).filter(Boolean);
-    return parts.every((part) => NUMBER.test(part)) ? parts : [line];
+    return parts.every((part) => number.test(part)) ? parts : [line];
   };
   const listed = (line) => numbers(line, /,\s+|[\s;]+|,$/);
 
@@ -95,26 +91,23 @@ const files = (() => {
     if (DECIMAL_COMMA.test(text)) return "The numbers have a decimal comma; write a point.";
     if (/^\s*[[(]/.test(text)) return "Write the numbers without brackets.";
     const found = side(text);
-    const odd = found.filter((score) => !NUMBER.test(score));
-    if (odd.length && 2 * odd.length < found.length) return `Not a number: ${shown(odd[0])}. Every score must be there.`;
+    const odd = found.filter((score) => !number.test(score));
+    if (odd.length && 2 * odd.length < found.length) return `Not a number: ${shown(odd[0])}.`;
     if (!rows.some((row) => numbers(row, /[\s,;]+/).length > 1)) return null;
     if (rows.length > 1) return "A line holds several numbers; write one a line.";
     return listed(text).length > 1 ? null : "Write a space after each comma between numbers.";
   }
 
-  // One side: a score a line, or numbers in one line; a heading above numbers is dropped.
+  // One side: a score a line, or numbers in one line; a heading is dropped.
+  const HEADING = /^(?!(nan?|n\/a|null|none|inf(inity)?)$)["'(_]?\p{L}/iu;
   function side(text) {
     const found = lines(text).flatMap(listed);
     const [heading, ...rest] = found;
-    return rest.length && HEADING.test(heading) && rest.every((part) => NUMBER.test(part)) ? rest : found;
+    return rest.length && HEADING.test(heading) && rest.every((part) => number.test(part)) ? rest : found;
   }
-
-  // Whether it is scores alone, and no table.
-  const bare = (text) => side(text).every((score) => NUMBER.test(score));
 
   const quoted = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-  // What was pasted as a file: both sides as a table, or a table as it is.
   function pasted(members, nonmembers) {
     const rows = (text, member) => side(text).map((score) => `${quoted(score)},${member}\n`);
     const both = () => ["score,member\n", ...rows(members, 1), ...rows(nonmembers, 0)].join("");
@@ -128,7 +121,7 @@ const files = (() => {
     return `${scaled.toFixed(power && scaled < 10 ? 1 : 0)} ${UNITS[power]}`;
   }
 
-  // A name as it can be read: nothing invisible, nothing that turns text, not too long.
+  // A name as it can be read.
   const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu;
   function shown(name, most = 60) {
     const letters = Array.from(name.slice(0, 4 * most));
@@ -136,5 +129,5 @@ const files = (() => {
     return short.replace(HIDDEN, (found) => `‹${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
   }
 
-  return Object.freeze({ recognise, unfit, head, shape, unclear, bare, pasted, size, shown, HIDDEN, NUMBER });
+  return Object.freeze({ recognise, unfit, head, shape, unclear, pasted, size, shown, HIDDEN });
 })();

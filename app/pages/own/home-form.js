@@ -95,7 +95,6 @@ const form = (() => {
 
   // An array without columns: its first values are members.
   function split(total) {
-    at("first").dataset.most = total;
     at("first-hint").textContent = `How many of the ${total.toLocaleString("en")} values, counted from the first, are members.`;
     reveal("split");
   }
@@ -160,22 +159,13 @@ const form = (() => {
     for (const control of at("form").querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
   }
 
-  // A field of a number, as text: one of the browser's own drops a comma as it is typed, and 0,1 becomes 1.
-  function within({ value, dataset: { least, most = Infinity, whole } }) {
-    const text = value.trim();
-    if (least === undefined || !text) return true;
-    const number = files.NUMBER.test(text) ? Number(text) : NaN;
-    return number >= Number(least) && number <= Number(most) && (whole === undefined || Number.isInteger(number));
-  }
-
   // What cannot be right, before sending.
   function valid() {
     const none = kind.raw && known() && !single() && !ticked("score").length;
     if (none) complain("score", "Tick a score.");
-    const wrong = (control) => !control.closest("[hidden]") && !(control.validity.valid && within(control));
+    const wrong = (control) => !control.closest("[hidden]") && !control.validity.valid;
     const bad = !none && [...at("form").querySelectorAll("[data-need]")].find(wrong);
-    const comma = bad && "least" in bad.dataset && bad.value.includes(",") ? ", with a point where there is a comma" : "";
-    if (bad) complain(bad.id, `Need ${bad.dataset.need}${comma}.`);
+    if (bad) complain(bad.id, `Need ${bad.dataset.need}.`);
     return !none && !bad;
   }
 

@@ -25,7 +25,6 @@ const progress = (() => {
     Object.assign(at("progress"), { max: 1, value: share });
   }
 
-  // How long the work takes nobody knows: the seconds are counted.
   function working() {
     const began = performance.now();
     const tick = () => {
@@ -40,7 +39,6 @@ const progress = (() => {
     clock = setInterval(tick, 1000);
   }
 
-  // It takes longer than a moment: the service has a job for it.
   const later = () => {
     at("later").hidden = false;
   };

@@ -62,7 +62,6 @@ const requests = (() => {
   // Resolves to a Blob. `watch.sent(loaded, total)` follows the upload, `watch.working()` its end.
   const post = async (path, body, headers, watch = {}) => (await send(path, body, headers, watch)).response;
 
-  // The same for what may take long; `watch.later()` says that it does.
   async function ask(path, body, headers, watch) {
     const request = await send(path, body, { ...headers, Prefer: "respond-async, wait=1" }, watch);
     if (request.status === 202) return follow(JSON.parse(await request.response.text()).id, headers, watch);

@@ -77,7 +77,7 @@
       const unclear = files.unclear(at(box).value);
       if (unclear) return form.complain(box, unclear);
     }
-    if (!nonmembers.trim() && files.bare(members)) return form.complain("nonmembers", "Paste scores of nonmembers here, too.");
+    if (!nonmembers.trim() && !/[a-z]/i.test(members)) return form.complain("nonmembers", "Paste these, too.");
     await choose(scores, files.pasted(members, nonmembers), { pasted: true });
   }
 
@@ -161,7 +161,7 @@
 
   // --- the report
 
-  // Whether every file that is needed is there; else the first that lacks is asked for.
+  // Whether every file is there; else the first that lacks is asked for.
   async function complete() {
     if (kind.raw && !scores.source && at("members").value.trim()) await paste();
     const lacking = slots.of(kind).find(({ source, optional }) => !source && !optional);

@@ -24,10 +24,6 @@ LEFT = {
         "left out, for nearly every row has a value of its own, as an identifier has: {}; name it in `use` if it "
         "measures something"
     ),
-    "spelled_numbers": (
-        "read as names, though most of its texts spell numbers: {}; write them with a decimal point and nothing around "
-        "them, or name it in `categories`"
-    ),
     ELSEWHERE: (
         "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; write "
         "all tables in one unit, or leave it out"

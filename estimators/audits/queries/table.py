@@ -15,7 +15,7 @@ compared with as few (``precision``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -34,11 +34,11 @@ from estimators.audits.queries.left_out import (
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.rows import MEMBERS, NONMEMBERS, REFERENCE, SYNTHETIC, Rows, about_release, about_sides
-from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
+from estimators.audits.queries.values import Values, as_digits, read_values, require_names, spells_any
 from estimators.decisions.verdict import ELSEWHERE
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 
 Table = Mapping[str, Any]
@@ -257,8 +257,10 @@ def _encoded(
         if name not in categories:
             _require_one_kind(name, list(tables), parts)
         column = join_values(name, parts, name in categories, cautions)
-        for odd in () if name in categories else _odd_about(column, parts, sizes):
-            left.setdefault(odd, []).append(name)
+        if column.kind == "category" and name not in categories:
+            require_names(name, list(tables), parts)
+        if name not in categories and _lies_elsewhere(column, sizes):
+            left.setdefault(ELSEWHERE, []).append(name)
         reason = useless(name, column)
         if reason is not None:
             left.setdefault(reason, []).append(name)
@@ -292,19 +294,15 @@ def _encoded(
     return rows, columns, compared, tuple(identifiers)
 
 
-def _odd_about(column: MixedColumn, parts: Sequence[Values], sizes: Sequence[int]) -> Iterator[str]:
-    """What speaks for a column that is not read as it is meant, though it may be used."""
-    texts = [str(text) for part in parts if part.kind == "text" for text in part.values[~part.missing][:LOOKS]]
-    if column.kind == "category" and texts and 2 * sum(map(spells_number, texts)) >= len(texts):
-        yield "spelled_numbers"
+def _lies_elsewhere(column: MixedColumn, sizes: Sequence[int]) -> bool:
+    """Whether every released number lies beyond all of both sides."""
     if len(sizes) < 3 or column.kind != "number":
-        return
+        return False
     _, start, end = np.cumsum(sizes[:3]).tolist()
     present = np.where(column.missing, np.nan, column.values.astype(np.float64))
     sides, released = (part[~np.isnan(part)] for part in (present[:start], present[start:end]))
     enough = min(sides.size, released.size) >= MIN_RECORDS
-    if enough and (released.min() > sides.max() or released.max() < sides.min()):
-        yield ELSEWHERE
+    return enough and bool(released.min() > sides.max() or released.max() < sides.min())
 
 
 def _of_precision(columns: Sequence[Column]) -> list[Caution]:
@@ -396,12 +394,30 @@ def _records(codes: Integers) -> Integers:
     return records
 
 
-def _most_equal(ways: Iterable[Integers], sides: Sequence[slice], released: slice) -> Integers:
-    """Records by the way to cut digits off that finds most rows of all sides in the released table.
+def _most_equal(cuts: Iterable[Integers], sides: Sequence[slice], released: slice) -> Integers:
+    """Records by the way to cut digits off each column that finds most rows of all sides in the released table.
 
-    That asks of no row on which side it stands, so that rows of both sides can be exchanged as before.
+    One way for all columns, and then another for a column where that finds more. That asks of no row on which side it
+    stands, so that rows of both sides can be exchanged as before.
     """
-    every = [_records(codes) for codes in ways]
-    if len(every) == 1:
-        return every[0]
-    return max(every, key=lambda records: sum(np.isin(records[side], records[released]).sum() for side in sides))
+    ways = list(cuts)
+    if len(ways) == 1:
+        return _records(ways[0])
+    rng = np.random.default_rng(0)
+    most_codes = np.max([way.max(axis=0) for way in ways], axis=0) + 2
+    tables = [rng.integers(2**62, size=size) for size in most_codes]
+    parts = [[table[codes + 1] for table, codes in zip(tables, way.T, strict=True)] for way in ways]
+
+    def found(hashes: Integers) -> int:
+        return sum(int(np.isin(hashes[side], hashes[released]).sum()) for side in sides)
+
+    sums = [np.sum(columns, axis=0) for columns in parts]
+    best = max(range(len(ways)), key=lambda way: found(sums[way]))
+    chosen, hashes, most = ways[best].copy(), sums[best], found(sums[best])
+    for at in range(chosen.shape[1]):
+        own = parts[best][at]
+        for way, columns in zip(ways, parts, strict=True):
+            other = hashes - own + columns[at]
+            if (more := found(other)) > most:
+                chosen[:, at], own, hashes, most = way[:, at], columns[at], other, more
+    return _records(chosen)

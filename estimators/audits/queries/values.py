@@ -4,6 +4,8 @@ Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever 
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,14 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite
 from estimators.python.dataclass import dataclass
+from estimators.sample.scores import LOOKS, spells_number
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")
+CODE = re.compile(r"[+-]?0\d+\Z")
+UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?([^\W\d_]{1,4})\Z")
+FEW = 0.05
+"""Texts that so small a share of a column are among its numbers or dates stand for something else than names."""
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?\Z")
 
 
@@ -228,6 +235,63 @@ def spells_any(part: Values, kind: str) -> bool:
     pattern = NUMBER if kind == "number" else DATE
     present = np.unique(part.values[~part.missing].astype(np.str_)).tolist()
     return any(pattern.match(text) and any(sign.isdigit() for sign in text) for text in present)
+
+
+def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> None:
+    """Refuse numbers and dates that are read as names: those written otherwise, and those beside few other texts.
+
+    Names are equal or not, and none is near another: a release that follows the training rows closely would pass.
+    """
+    texts = Counter(text for part in parts if part.kind in ("text", "several") for text in _present(part))
+    rows = Counter(dict.fromkeys(("whole", "number", "date", "spelled", "code", "name"), 0))
+    for part in parts:
+        if part.kind in rows:
+            rows[part.kind] += len(_present(part))
+    some = [*texts][:: max(1, len(texts) // LOOKS)]
+    units = Counter(found[1] for text in some if (found := UNIT.match(text)))
+    unit = next((unit for unit, number in units.most_common(1) if number > len(some) / 2), None)
+    kinds = {text: _spelling(text, unit) for text in some}
+    if set(kinds.values()) <= {"name"}:
+        return
+    kinds = {text: _spelling(text, unit) for text in texts}
+    for text, kind in kinds.items():
+        rows[kind] += texts[text]
+    total, measured = rows.total(), rows["number"] + rows["spelled"]
+    numbers = 0 if rows["code"] else rows["whole"] + measured
+    most = max(numbers, rows["date"])
+    usual = {"date"} if rows["date"] == most else {"whole", "number"}
+    odd = {text for text, kind in kinds.items() if kind not in usual}
+    if not odd or (2 * measured < total and most < (1.0 - FEW) * total):
+        return
+    table, row, text = next(
+        (table, row, text)
+        for table, part in zip(tables, parts, strict=True)
+        for row, text in enumerate(map(str, part.values.tolist()))
+        if text in odd and not part.missing[row]
+    )
+    what = "dates" if usual == {"date"} else "numbers"
+    raise InputError.about(
+        table,
+        f"column {name!r} says {text!r} in row {row}, and holds {what}: write them plainly, with a decimal point and "
+        "nothing around them, and leave a missing one empty; or name the column in `categories`, or in `leave_out`",
+        row,
+    )
+
+
+def _present(part: Values) -> list[str]:
+    return [str(value) for value in part.values[~part.missing].tolist()]
+
+
+def _spelling(text: str, unit: str | None) -> str:
+    """What a text looks like: a number, one written otherwise, a date, a code with leading zeros, or a name."""
+    if CODE.match(text):
+        return "code"
+    if NUMBER.match(text) and any(sign.isdigit() for sign in text):
+        return "whole" if WHOLE.match(text) else "number"
+    if DATE.match(text):
+        return "date"
+    found = UNIT.match(text)
+    return "spelled" if spells_number(text) or (found and found[1] == unit) else "name"
 
 
 def take_rows(column: Any, rows: NDArray[np.intp]) -> Any:

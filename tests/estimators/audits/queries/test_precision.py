@@ -90,6 +90,16 @@ def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name) -> None:
     assert copied(encode(train, holdout, released)) == (50, 0)
 
 
+def test_a_row_is_a_copy_though_each_column_was_rounded_in_a_way_of_its_own(rng) -> None:
+    """One way for all columns had found 2 to 6 of 30."""
+    tables = [{f"{kind}{i}": rng.uniform(18, 9000, 400) for kind in "ap" for i in range(3)} for _ in range(3)]
+    train, holdout, others = tables
+    joined = {name: np.r_[others[name], column[:30]] for name, column in train.items()}
+    released = {name: np.floor(each) if name[0] == "a" else np.round(each, 0) for name, each in joined.items()}
+
+    assert copied(encode(train, holdout, released)) == (30, 0)
+
+
 @pytest.mark.slow
 @each_case("name", ["float32", "%.4f", "%.4g"])
 def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fewer_digits(name) -> None:
