@@ -83,9 +83,12 @@ class Frontier:
     def sentence(self) -> str:
         """The result in plain words."""
         sure, limit = one_end(self.confidence), exactly(self.max_advantage)
+        if self.decision is Decision.FAIL:
+            return f"All {len(self.steps)} candidates are shown with {sure} to exceed an advantage of {limit}."
         if self.place is None:
             none = f"None of the {len(self.steps)} candidates is shown with {sure}"
-            return f"{none} to keep the advantage at or below {limit}."
+            why = next((f" {step.label!r}: {step.reason}." for step in self.steps if step.undecided_because), "")
+            return f"{none} to keep the advantage at or below {limit}.{why}"
         number = sum(step.decision is Decision.PASS for step in self.steps)
         return (
             f"{self.steps[self.place].label!r} may go out, the most useful of {number} of {len(self.steps)} candidates "

@@ -117,7 +117,7 @@ def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion
 def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     """Several queries by name."""
     if len(body.samples) < 2 or "" in body.samples:
-        raise fault("missing-field", "queries", "need at least 2, by name")
+        raise fault("missing-field", "queries", "need at least 2, by name; estimate and gate take one")
     if body.units is not None:
         detail = (
             "several queries are stated of all records; say whose each is by cluster instead, or ask about each "

@@ -87,7 +87,11 @@ def test_that_none_may_go_out_is_an_answer() -> None:
     result = frontier({"a": counts(0.5), "b": counts(0.6)}, [1, 2], 0.1)
 
     assert (result.best, result.decision, result.covers) == (None, FAIL, ())
-    assert "None of the 2 candidates" in result.sentence
+    assert result.sentence == (
+        "All 2 candidates are shown with 97.5% confidence (one end of a 95% interval) to exceed an advantage of 0.1."
+    )
+    undecided = frontier({"a": counts(0.1), "b": counts(0.1)}, [1, 2], 0.1)
+    assert "None of the 2 candidates" in undecided.sentence
 
 
 def test_a_candidate_that_hides_an_exposure_does_not_pass() -> None:
