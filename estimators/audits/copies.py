@@ -131,8 +131,10 @@ def count_near_copies(of_queries: SyntheticScores, tables: Encoding, confidence:
     return _copies(hits[0], hits[1], tables, confidence, NEAR_COPY)
 
 
-def among_all_rows(copies: Copies, of_all: Copies) -> Copies:
-    """All rows of each person counted, and the lower end that rows of which each person has one can show."""
+def among_all_rows(copies: Copies, of_all: Copies | None) -> Copies:
+    """All rows of each person counted, if there are more, with the lower end that one row of each can show."""
+    if of_all is None:
+        return copies
     lower, upper = copies.beyond_chance.lower, of_all.beyond_chance.upper
     value = float(of_all.beyond_chance.value or 0.0)
     interval = replace(of_all.beyond_chance.interval, lower=lower, upper=upper)

@@ -250,13 +250,10 @@ def release_size(
     copies = [count_copies(each, shared) for each in parts]
     judgement = how_judged(number > 0, max_copies_over_holdout, accept_copies)
     unasked = [unasked_fail(each, confidence, len(grid)) if judgement == "unasked" else [] for each in parts]
-    near_of_all: list[Copies] = []
+    near_of_all: list[Copies | None] = [None] * len(grid)
     if every is not None:
         every = replace(every, synthetic=every.synthetic.part(order))
-        copies = [
-            among_all_rows(each, count_copies(first_rows(every, size), shared))
-            for each, size in zip(copies, grid, strict=True)
-        ]
+        copies = [*map(among_all_rows, copies, [count_copies(first_rows(every, size), shared) for size in grid])]
         near_of_all = [count_near_copies(each, every, shared) for each in nested_scores(every, grid, [NEAR_COPY])]
     near_copies: list[Copies] = []
     exposures: list[tuple[str, Exposure]] = []
@@ -268,7 +265,7 @@ def release_size(
             scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
             exposures.append(_most_exposed(scores, prior, together))
             near = count_near_copies(of_queries, tables, shared)
-            near_copies.append(among_all_rows(near, near_of_all[len(limits)]) if near_of_all else near)
+            near_copies.append(among_all_rows(near, near_of_all[len(limits)]))
             judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
             if max_copies_over_holdout is not None:
                 of_size = parts[len(limits)], copies[len(limits)], max_copies_over_holdout

@@ -15,7 +15,7 @@ compared with as few (``precision``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -33,7 +33,17 @@ from estimators.audits.queries.left_out import (
 )
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
-from estimators.audits.queries.rows import MEMBERS, NONMEMBERS, REFERENCE, SYNTHETIC, Rows, about_release, about_sides
+from estimators.audits.queries.rows import (
+    MEMBERS,
+    NONMEMBERS,
+    REFERENCE,
+    SYNTHETIC,
+    Rows,
+    about_release,
+    about_sides,
+    most_equal,
+    records_of,
+)
 from estimators.audits.queries.values import Values, as_digits, read_values, require_names, spells_any
 from estimators.decisions.verdict import ELSEWHERE
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
@@ -194,7 +204,7 @@ def encode_sides(
     on_both = np.all([(rows.values[half] >= 0).any(axis=0) for half in halves], axis=0)
     if on_both.any():  # by a column that one side lacks no row of it is equal to one of the other
         compared = {cut: codes[:, on_both] for cut, codes in compared.items()}
-    rows = replace(rows, records=_most_equal(compared.values(), [halves[0]], halves[1]))
+    rows = replace(rows, records=most_equal(compared.values(), [halves[0]], halves[1]))
     ones, others = (rows.part(half) for half in halves)
     return Sides(ones, others, tuple(columns), len(names), (*about_sides(ones, others), *cautions))
 
@@ -226,7 +236,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
             raise DimensionMismatch(message, field=name)
     every = np.concatenate(points)
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(np.int64)
-    rows = Rows(every, codes, _records(codes), codes[:, :0])
+    rows = Rows(every, codes, records_of(codes), codes[:, :0])
     return _encoding(rows, [len(each) for each in points], [], [], {Cut.NEAREST: codes})
 
 
@@ -290,7 +300,7 @@ def _encoded(
         for cut in cuts
     }
     own = np.column_stack([*identifiers.values()]) if identifiers else codes[:, :0]
-    rows = Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes), own)
+    rows = Rows(np.ascontiguousarray(np.column_stack(points)), codes, records_of(codes), own)
     return rows, columns, compared, tuple(identifiers)
 
 
@@ -354,7 +364,7 @@ def _encoding(
     """The rows of all tables, one after the other, each in its own; with what they say of each other."""
     every = _slices(sizes)
     of_sides = about_sides(rows.part(every[0]), rows.part(every[1]))
-    rows = replace(rows, records=_most_equal(compared.values(), every[:2], every[2]))
+    rows = replace(rows, records=most_equal(compared.values(), every[:2], every[2]))
     members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
     odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference))
@@ -383,41 +393,3 @@ def _size(table: str, columns: Any) -> int:
     if not size:
         raise TooFewRecords.about(table, "there are no rows; need at least one")
     return size
-
-
-def _records(codes: Integers) -> Integers:
-    """A number for each row that is the same where all columns are."""
-    records = np.zeros(len(codes), dtype=np.int64)
-    for column in codes.T:
-        _, records = np.unique(records * (int(column.max()) + 2) + column + 1, return_inverse=True)
-        records = records.astype(np.int64)
-    return records
-
-
-def _most_equal(cuts: Iterable[Integers], sides: Sequence[slice], released: slice) -> Integers:
-    """Records by the way to cut digits off each column that finds most rows of all sides in the released table.
-
-    One way for all columns, and then another for a column where that finds more. That asks of no row on which side it
-    stands, so that rows of both sides can be exchanged as before.
-    """
-    ways = list(cuts)
-    if len(ways) == 1:
-        return _records(ways[0])
-    rng = np.random.default_rng(0)
-    most_codes = np.max([way.max(axis=0) for way in ways], axis=0) + 2
-    tables = [rng.integers(2**62, size=size) for size in most_codes]
-    parts = [[table[codes + 1] for table, codes in zip(tables, way.T, strict=True)] for way in ways]
-
-    def found(hashes: Integers) -> int:
-        return sum(int(np.isin(hashes[side], hashes[released]).sum()) for side in sides)
-
-    sums = [np.sum(columns, axis=0) for columns in parts]
-    best = max(range(len(ways)), key=lambda way: found(sums[way]))
-    chosen, hashes, most = ways[best].copy(), sums[best], found(sums[best])
-    for at in range(chosen.shape[1]):
-        own = parts[best][at]
-        for way, columns in zip(ways, parts, strict=True):
-            other = hashes - own + columns[at]
-            if (more := found(other)) > most:
-                chosen[:, at], own, hashes, most = way[:, at], columns[at], other, more
-    return _records(chosen)
