@@ -4,6 +4,7 @@
 (() => {
   const { at } = form;
   const FORMS = { html: "text/html", md: "text/markdown", csv: "text/csv", png: "image/png", json: "application/json" };
+  const FOREIGN = "Something between answered, not the service: a proxy's login? Load the page again.";
   const base = new URL(".", document.baseURI).href;
 
   let kind = kinds.scores;
@@ -105,7 +106,11 @@
     progress.begin(size);
     try {
       const { sent, working, later, place } = progress;
-      return await requests.ask(path, body, about, { signal: running.signal, sent, working, later, place });
+      const found = await requests.ask(path, body, about, { signal: running.signal, sent, working, later, place });
+      // a login page of a proxy, say, has no policy of a report
+      const report = accept !== FORMS.html || (await found.slice(0, 500).text()).includes("default-src 'none'");
+      if (!report || !found.type.startsWith(accept)) throw new requests.Refused(FOREIGN);
+      return found;
     } finally {
       progress.end();
     }
