@@ -87,11 +87,6 @@ class AuditFile:
             advice = f"look at it, and have a new one begin with: mace verify --audit {path} --begin-anew"
             raise AuditError(f"{error}; {advice}") from None
         self._end = os.fstat(self._descriptor).st_size
-        if self._owed:
-            try:
-                self._write()
-            except OSError as error:
-                self._fail(error)
         self._to_do: queue.SimpleQueue[Entry | str] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="audit", daemon=True)
         self._thread.start()
@@ -261,8 +256,12 @@ class AuditFile:
         numbered = files_before(self.path)
         if not numbered:
             return START
-        self._owed = {"event": CONTINUES, "file": numbered[-1].name}
-        return _last_of(numbered[-1])
+        self.last = _last_of(numbered[-1])
+        try:
+            self._begin(numbered[-1].name)
+        except OSError as error:
+            self._fail(error)
+        return self.last
 
     def _first_previous(self, file: BinaryIO) -> str:
         """What the first line may name as the hash before it: that of the file before, where it is there to say so."""
