@@ -72,7 +72,9 @@ class AuditFile:
         self.path = path
         self.fault: str | None = None
         """Why no line can be written now."""
-        self._most, self._lines = most, 0
+        self._most, self._lines, self._end = most, 0, 0
+        self._owed: Mapping[str, Any] | None = None
+        """The first line of the file that is written, as long as it lacks it: a full disk takes a name, and no line."""
         self._noted = path.with_name(path.name + CHECKPOINT)
         try:
             self._descriptor = own(path)
@@ -165,15 +167,17 @@ class AuditFile:
             with suppress(OSError):
                 self._note_checkpoint()
 
-    def _write(self, fields: Mapping[str, Any]) -> None:
-        """Write a line; nothing of it stays where it cannot be written whole."""
+    def _write(self, fields: Mapping[str, Any] | None = None) -> None:
+        """Write a line, after the one that is owed; nothing of a line stays where it cannot be written whole."""
         if not is_at(self.path, self._descriptor):
             raise OSError("another has its place" if self.path.exists() else "the file was moved or removed")
         if os.fstat(self._descriptor).st_size != self._end:
             raise OSError("the file was cut off, or written to by another")
-        line, name = _line(fields, self.last)
-        append(self._descriptor, line)
-        self.last, self._end, self._lines = name, self._end + len(line), self._lines + 1
+        for each in filter(None, (self._owed, fields)):
+            line, name = _line(each, self.last)
+            append(self._descriptor, line)
+            self.last, self._end, self._lines = name, self._end + len(line), self._lines + 1
+            self._owed = None
 
     def _fail(self, error: OSError) -> None:
         reason = error.strerror or str(error)
@@ -196,15 +200,14 @@ class AuditFile:
         try:
             here = is_at(self.path, self._descriptor)
             if here and os.fstat(self._descriptor).st_size == 0 < self._end:  # emptied in place
-                self._end = 0
-                self._write({"event": CONTINUES, "file": None})
+                self._begin(None)
             elif not here:
                 descriptor = own(self.path)
                 if os.fstat(descriptor).st_size:
                     os.close(descriptor)
                     raise OSError("another file has its place")
                 self._take(descriptor, None)
-            elif not moved_only:
+            elif not moved_only and self._end:
                 self._give_number()
             if self.fault:
                 self._try_again()
@@ -229,11 +232,16 @@ class AuditFile:
         with suppress(OSError):
             os.fsync(self._descriptor)
         os.close(self._descriptor)
-        self._descriptor, self._end = descriptor, 0
-        self._write({"event": CONTINUES, "file": former})
+        self._descriptor = descriptor
+        self._begin(former)
         with suppress(OSError):
             sync_folder(self.path)
             self._note_checkpoint()
+
+    def _begin(self, former: str | None) -> None:
+        """Write the first line of an empty file, now or as soon as that can be done."""
+        self._end, self._owed = 0, self._owed or {"event": CONTINUES, "file": former}
+        self._write()
 
     # --- the start --------------------------------------------------------------------------------------
 
@@ -244,14 +252,23 @@ class AuditFile:
                 offset, last = self._checkpoint(file)
                 file.seek(offset)
                 place = f"after byte {offset}, " if offset else ""
-                return _follow(file, last if offset else _first_previous(file), place)[1]
+                return _follow(file, last if offset else self._first_previous(file), place)[1]
         numbered = files_before(self.path)
         if not numbered:
             return START
-        with numbered[-1].open("rb") as file:
-            self.last, self._end = _follow(file, _first_previous(file), f"{numbered[-1].name}: ")[1], 0
-        self._write({"event": CONTINUES, "file": numbered[-1].name})
+        self.last = _last_of(numbered[-1])
+        try:
+            self._begin(numbered[-1].name)
+        except OSError as error:
+            self._fail(error)
         return self.last
+
+    def _first_previous(self, file: BinaryIO) -> str:
+        """What the first line may name as the hash before it: that of the file before, where it is there to say so."""
+        numbered = files_before(self.path)
+        if numbered and first_event(file).get("event") == GOES_ON:  # an earlier version left it so on a full disk
+            return _last_of(numbered[-1])
+        return _first_previous(file)
 
     def _checkpoint(self, file: BinaryIO) -> tuple[int, str]:
         """Up to where the chain is known to hold, and the hash there; the beginning if that is not to be believed."""
@@ -295,6 +312,9 @@ def begin_anew(path: Path) -> Path:
         try:
             about = {"event": BEGINS_ANEW, "file": aside.name, "file_sha256": digest.hexdigest()}
             append(new, _line(about, START)[0], sync=True)
+        except OSError:
+            os.replace(aside, path)
+            raise
         finally:
             os.close(new)
     except (OSError, NotOwn) as error:
@@ -367,6 +387,12 @@ def _first_previous(file: BinaryIO) -> str:
     """What the first line names as the hash before it, where it may name one."""
     event = first_event(file)
     return str(event.get("previous")) if event.get("event") == CONTINUES else START
+
+
+def _last_of(former: Path) -> str:
+    """The hash of the last line of a file that got a number."""
+    with former.open("rb") as file:
+        return _follow(file, _first_previous(file), f"{former.name}: ")[1]
 
 
 def _hash_of(line: bytes, previous: str, place: str) -> str:

@@ -26,7 +26,7 @@ def own(path: Path, how: int = os.O_CREAT) -> int:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | how, 0o640)
     except OSError as error:
-        raise NotOwn(f"the file cannot be opened ({type(error).__name__})") from None
+        raise NotOwn(f"the file cannot be opened: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

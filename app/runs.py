@@ -50,7 +50,7 @@ NOT_LAST = (
     "state of the run's last answer; if that answer was lost, send its batch again as it was, with the state before "
     "it; or begin a new run"
 )
-UNWRITTEN = "the file of runs cannot be written, so nothing is answered; tell the operator"
+UNWRITTEN = "the file of runs cannot be written, so no batch of a run is answered, but all else is; tell the operator"
 
 
 class RunsError(ValueError):
@@ -117,9 +117,8 @@ class RunsFile:
                 return
             except OSError as error:
                 self._most = 2 * self._lines
-                log.warning(
-                    "the file of runs cannot be written anew", extra={"fields": {"reason": type(error).__name__}}
-                )
+                reason = error.strerror or str(error)
+                log.warning("the file of runs cannot be written anew", extra={"fields": {"reason": reason}})
         append(self._descriptor, _line(run_id, last), sync=True)
         self._lines += 1
 
@@ -261,7 +260,8 @@ class Runs:
             del self._runs[run_id]
             if before is not None:
                 self._runs[run_id] = before
-            log.error("the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}})
+            reason = error.strerror or str(error)
+            log.error("the file of runs cannot be written", extra={"fields": {"reason": reason}})
             raise not_ready(UNWRITTEN) from None
 
     def _forget(self, now: float) -> bool:

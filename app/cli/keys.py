@@ -185,5 +185,5 @@ def end_of(text: str, option: str = "expires") -> datetime:
 
 
 def _refuse_error(path: Path, error: Exception) -> int:
-    """What cannot be read says why itself; of the system's own errors the kind is enough."""
-    return misuse(str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}")
+    """What cannot be read says why itself; of what cannot be written the system says why."""
+    return misuse(f"{path.name}: cannot be written: {error.strerror}" if isinstance(error, OSError) else str(error))

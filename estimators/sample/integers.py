@@ -1,6 +1,7 @@
 """Integers that came as two types, brought to one that holds each of them; floats would merge those above 2^53."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from estimators.errors import InputError
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """What int64 holds; uint64 holds twice as many, none of them negative."""
+
+LONGEST = 300
+"""Zeros that a decimal without a fraction may end in; one with more is beyond what a float holds, or close to it."""
 
 
 def exact_array(values: Any) -> NDArray[Any]:
@@ -42,6 +46,13 @@ def or_infinite(number: float) -> float:
         return float(number)
     except OverflowError:
         return np.inf if number > 0 else -np.inf
+
+
+def of_decimal(number: Decimal) -> float:
+    """A decimal without a fraction as the integer it is, another as the float nearest to it."""
+    if number.is_nan():
+        return np.nan
+    return int(number) if number.is_finite() and 0 <= int(number.as_tuple().exponent) < LONGEST else float(number)
 
 
 def as_text(integers: NDArray[Any]) -> NDArray[np.str_]:

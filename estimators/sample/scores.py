@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from enum import Enum
 from typing import Any, cast
 from unicodedata import normalize
@@ -433,7 +434,7 @@ def _kind(value: object) -> str:
         return "a boolean"
     if isinstance(value, np.timedelta64):  # one of NumPy's numbers
         return "timedelta64"
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, int | float | np.number | Decimal):
         return "a number"
     if isinstance(value, str | np.str_):
         return "text"
@@ -448,6 +449,8 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """An object array as a plain type; integers that 64 bits do not hold stay Python's own."""
     flat = array.tolist()
     _require_no_masked(flat, name)
+    if array.ndim == 1:
+        flat = [integers.of_decimal(v) if isinstance(v, Decimal) else v for v in flat]
     wide = 1 if array.ndim == 1 else array.shape[1]
     values = flat if array.ndim == 1 else [w for row in flat for w in row]
     kinds = {_kind(v) for v in values}

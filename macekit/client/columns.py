@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -290,13 +291,16 @@ def _require_known(kinds: set[type], values: list[Any], where: str, row: int | N
 
 
 def _plain(value: Any, where: str, index: int) -> Any:
-    """A NumPy scalar, a row of any kind or a tensor as Python's own; a time stays one, whatever its unit."""
+    """A NumPy scalar, a decimal, a row of any kind or a tensor as Python's own; a time stays one, whatever its unit."""
     from estimators.arrays import is_masked
+    from estimators.sample.integers import of_decimal
 
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, bool | int | float | str):  # and what derives from them
         return next(kind for kind in (bool, int, float, str) if isinstance(value, kind))(value)
+    if isinstance(value, Decimal):
+        return of_decimal(value)
     if hasattr(value, "__array__"):
         if is_masked(value) and np.ma.getmaskarray(value).any():
             raise _masked(where, index)

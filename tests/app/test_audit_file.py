@@ -222,6 +222,96 @@ def test_a_disk_that_fails_is_noticed_and_that_it_is_back_too(path: Path, monkey
     assert verify(path)[0] == 12
 
 
+def fill(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Let no write succeed, as on a full disk, which still renames files and makes empty ones; give back the space."""
+    monkeypatch.setattr(audit_file, "LOOK_AGAIN", 0.05)
+    real = audit_file.append
+
+    def fails(descriptor: int, data: bytes, *, sync: bool = False) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(audit_file, "append", fails)
+    return lambda: monkeypatch.setattr(audit_file, "append", real)
+
+
+@pytest.mark.parametrize("way", ["rotated", "moved", "emptied"])
+def test_a_file_that_was_begun_on_a_full_disk_first_says_what_it_continues(
+    path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, last = AuditFile(path), lines(path)[-1]["hash"]
+    empty = fill(monkeypatch)
+    if way == "rotated":
+        file.rotate()
+    elif way == "moved":
+        path.rename(path.with_name("moved"))
+        file.reopen()
+    else:
+        os.truncate(path, 0)
+        file.reopen()
+    until(lambda: file.fault is not None)
+    file.rotate()  # an empty file needs no number
+    with pytest.raises(OSError, match="No space left"):
+        write(file, 10)
+    empty()
+    until(lambda: file.fault is None)
+    write(file, 11)
+    os.close(file._descriptor)  # as if it were killed
+
+    first, second, *_ = lines(path)
+    former = "audit.jsonl.000001" if way == "rotated" else None
+    assert (first["event"], first["file"], first["previous"]) == ("continues", former, last)
+    assert (second["event"], second["after"]) == ("goes on", "No space left on device")
+    again = AuditFile(path)
+    write(again, 12)
+    again.close()
+    assert verify(path)[0] == 4 + (10 if way == "rotated" else 0)
+    for each in audit_file.files_before(path):
+        each.rename(each.with_name("elsewhere"))
+    assert verify(path)[0] == 4
+
+
+def test_a_service_that_starts_on_a_full_disk_goes_on_once_there_is_space(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was killed between the file that got a number and the first line of the next one."""
+    path.rename(path.with_name("audit.jsonl.000001"))
+    empty = fill(monkeypatch)
+    file = AuditFile(path)
+    assert file.fault == "No space left on device"
+    empty()
+    until(lambda: file.fault is None)
+    write(file, 10)
+    file.close()
+
+    assert [each.get("place", each.get("event")) for each in lines(path)] == ["continues", "goes on", 10]
+    assert verify(path)[0] == 13
+
+
+def test_a_file_that_goes_on_without_a_word_is_followed_from_the_one_that_got_a_number(path: Path) -> None:
+    """Services before this one left such files on a full disk; `mace verify` calls them whole."""
+    last = lines(path)[-1]["hash"]
+    path.rename(path.with_name("audit.jsonl.000001"))
+    path.write_bytes(audit_file._line({"event": "goes on", "after": "x"}, last)[0])
+    path.with_name("audit.jsonl.checkpoint").unlink()
+
+    AuditFile(path).close()
+    path.write_bytes(audit_file._line({"event": "goes on", "after": "x"}, "1" * 64)[0])
+    path.with_name("audit.jsonl.checkpoint").unlink()
+    with pytest.raises(AuditError, match="line 1 does not follow"):
+        AuditFile(path)
+
+
+def test_a_broken_file_stays_where_it_is_if_none_can_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = path.read_bytes()[:-10]
+    path.write_bytes(broken)
+    fill(monkeypatch)
+
+    with pytest.raises(AuditError, match="No space left"):
+        audit_file.begin_anew(path)
+    assert path.read_bytes() == broken
+    assert not [*path.parent.glob("*.aside-*")]
+
+
 def test_a_line_that_takes_too_long_withholds_its_answer_and_says_so(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

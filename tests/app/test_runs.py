@@ -238,6 +238,8 @@ def test_where_no_line_can_be_written_nothing_is_remembered_and_nothing_answered
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, most[1]))
     try:
         answer = refused(runs, step(2, "b", "a", seal))
+        with pytest.raises(Problem, match="no batch of a run is answered, but all else is"):
+            runs.take(step(2, "b", "a", seal))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, most)
 
@@ -284,8 +286,8 @@ def test_the_audit_file_is_no_file_of_runs(key_file: Path, tmp_path: Path) -> No
 
 def test_a_file_that_cannot_be_used_is_named_at_the_start(key_file: Path, tmp_path: Path) -> None:
     for place, why in (
-        (tmp_path / "no" / "folder", "cannot be opened"),
-        (tmp_path, "cannot be opened"),
+        (tmp_path / "no" / "folder", "cannot be opened: No such file or directory"),
+        (tmp_path, "cannot be opened: Is a directory"),
         (Path("/dev/null"), "need a regular file"),
     ):
         with pytest.raises(BadSettings, match=f"MACE_RUNS_FILE: .*{why}"):

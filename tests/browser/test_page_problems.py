@@ -115,6 +115,23 @@ def test_without_a_server_the_page_says_so(visit: Visit) -> None:
     visit.complaints.clear()  # the browser's own word for it
 
 
+def test_a_page_of_a_proxy_is_neither_shown_as_the_report_nor_kept(visit: Visit) -> None:
+    login = {"content_type": "text/html", "body": "<!doctype html><title>Log in</title><h1>Log in</h1>"}
+    told = "Something between answered"
+    page = opened(visit)
+    page.route("**/v1/report*", lambda route: route.fulfill(**login))
+    refuse(page)
+    expect(page.get_by_role("alert").filter(has_text=told)).to_be_visible()
+    expect(page.locator("iframe")).to_have_count(0)
+
+    page.unroute("**/v1/report*")
+    compute(page)
+    expect(sentence(page)).to_be_visible()
+    page.route("**/v1/report*", lambda route: route.fulfill(**login))
+    page.get_by_role("button", name="CSV").click()
+    expect(page.get_by_role("alert").filter(has_text=told)).to_be_visible()
+
+
 @BELOW
 def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
     rows = [(value, member) for member in (0, 1) for value in np.linspace(0, 1, 5000)]

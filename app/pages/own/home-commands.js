@@ -1,4 +1,4 @@
-// The request as a command and a program; whatever a file or column is called stays a name.
+// The request as a command and a program; all names stay names.
 "use strict";
 
 const commands = (() => {

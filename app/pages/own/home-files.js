@@ -51,7 +51,7 @@ const files = (() => {
     return type ? null : "This is a spreadsheet: export the table as CSV, and choose that.";
   }
 
-  // { body, coding }: enough of a file to tell its columns; null if only all of it is, or for a request.
+  // { body, coding }: enough of a file to tell its columns; null if only all of it is.
   async function head({ file, name, coding }) {
     if (name === "JSON") return null;
     if (name === "NPZ") return { body: file, coding };

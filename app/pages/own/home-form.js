@@ -113,7 +113,7 @@ const form = (() => {
     kind.roles.forEach(settle);
   }
 
-  // Where a problem belongs: a visible control, or null. What is wrong in a table begins with its name.
+  // Where a problem belongs: a visible control, or null.
   function place(field, pasted, detail = "") {
     const plain = (field || "").split(".")[0];
     const name = OTHER_NAMES[plain] ?? plain;

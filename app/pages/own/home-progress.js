@@ -43,7 +43,7 @@ const progress = (() => {
     at("later").hidden = false;
   };
 
-  // How many requests wait before it for a worker; none is told once it has one.
+  // How many requests wait before it for a worker.
   const place = (ahead) => {
     at("stage").textContent =
       ahead === null ? "Computing" : `Waiting for a worker, ${ahead ? `behind ${ahead} more` : "next"}`;

@@ -30,7 +30,7 @@ const requests = (() => {
     return new Refused(detail, { status, field, after: Number.isFinite(after) ? after : null });
   }
 
-  // Resolves to the request that has its answer. Once the body is there, the work is ended as a job.
+  // Resolves to the request that has its answer.
   function send(path, body, headers, { signal, sent = () => {}, working = () => {} }) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();

@@ -52,7 +52,7 @@ const slots = (() => {
 
   const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 
-  // Put a file there and ask for its columns; what is wrong with it goes to `refused`. Whether it stayed.
+  // Put a file there and ask for its columns. Whether it stayed.
   async function choose(slot, file, { pasted = false, notes = [], headers, refused }) {
     clear(slot);
     const { signal } = (slot.reading = new AbortController());

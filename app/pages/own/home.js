@@ -4,6 +4,7 @@
 (() => {
   const { at } = form;
   const FORMS = { html: "text/html", md: "text/markdown", csv: "text/csv", png: "image/png", json: "application/json" };
+  const FOREIGN = "Something between answered, not the service: a login?";
   const base = new URL(".", document.baseURI).href;
 
   let kind = kinds.scores;
@@ -105,7 +106,10 @@
     progress.begin(size);
     try {
       const { sent, working, later, place } = progress;
-      return await requests.ask(path, body, about, { signal: running.signal, sent, working, later, place });
+      const found = await requests.ask(path, body, about, { signal: running.signal, sent, working, later, place });
+      const report = accept !== FORMS.html || (await found.slice(0, 500).text()).includes("default-src 'none'");
+      if (!report || !found.type.startsWith(accept)) throw new requests.Refused(FOREIGN);
+      return found;
     } finally {
       progress.end();
     }
@@ -144,7 +148,7 @@
     at("compute").focus();
   }
 
-  // Busy: said once, and counted down where no screen reader listens.
+  // Counted down where no screen reader listens.
   function later({ message, after }) {
     general(message);
     let left = after;
@@ -191,7 +195,7 @@
     done = { asked, html, url, stem: asked.kind.raw ? stem : asked.kind.operation };
     const frame = document.createElement("iframe");
     frame.title = "Report";
-    frame.sandbox = "allow-same-origin allow-modals"; // to be measured and printed; it runs no script
+    frame.sandbox = "allow-same-origin allow-modals"; // runs no script
     frame.addEventListener("load", () => fit(frame));
     frame.src = url;
     at("shown").replaceChildren(frame);
@@ -212,7 +216,7 @@
     };
     new ResizeObserver(stretch).observe(root);
     frame.contentWindow.addEventListener("hashchange", () => {
-      stretch(); // what a link unfolds is not seen until there is room for it
+      stretch(); // to see what a link unfolds
       frame.contentDocument.querySelector(":target")?.scrollIntoView();
     });
   }
@@ -264,7 +268,7 @@
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(at(button.dataset.copies)); // no clipboard without HTTPS: Ctrl+C does it
+      getSelection().selectAllChildren(at(button.dataset.copies)); // no clipboard without HTTPS
       button.textContent = "Selected";
     }
     setTimeout(() => button.replaceChildren("Copy"), 2000);

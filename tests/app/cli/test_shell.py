@@ -1,5 +1,6 @@
 """The command as others meet it: a process with pipes, terminals and signals, which does what it does in this one."""
 
+import errno
 import json
 import os
 import pty
@@ -309,6 +310,21 @@ def test_the_examples_of_help_are_commands_that_are_understood(question: Any, fo
 def test_a_key_that_would_be_over_already_is_not_made(when: str, empty: Path) -> None:
     assert "is over already" in refused(f"keys add keys.toml me --expires {when}")
     assert not Path("keys.toml").exists()
+
+
+def test_keys_that_do_not_fit_on_the_disk_are_said_to_and_the_former_stay(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert typed("keys add keys.toml me").status == 0
+    before = Path("keys.toml").read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+
+    for act in ("add keys.toml another", "rotate keys.toml me", "remove keys.toml me"):
+        assert refused(f"keys {act}").endswith("keys.toml: cannot be written: No space left on device\n")
+    assert [each.read_bytes() for each in empty.iterdir()] == [before]
 
 
 def test_every_command_stands_under_one_of_three_headings_those_of_every_day_first() -> None:

@@ -3,7 +3,9 @@
 import io
 import json
 import re
+import shutil
 import socket
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from app import keys
 from app.audit_file import verify
 from app.http.jobs import LONGEST_WAIT, USUAL_WAIT, seconds_to_wait
 from app.keys import Key
+from app.openapi.files import file_bytes
 from macekit.client import server as client
 from tests.app.http.asked import metric, put_waiting_work, reached, slug, workers_of
 from tests.app.running import Answer, Running, ready, until
@@ -160,6 +163,33 @@ def test_the_answer_is_the_one_that_would_have_come_at_once(usual: Waiting) -> N
     assert all(500 < each["seconds_kept"] <= 600 for each in last)
     for several, expected in zip(fetched, at_once, strict=True):
         assert [same(each, expected) for each in several] == [True, True]
+
+
+def shown(folder: Path, service: Running, wait: int) -> subprocess.Popen[str]:
+    """The shell of docs/service.md, told where the service is, and for how many seconds to wait first."""
+    page = (Path(__file__).parents[3] / "docs" / "service.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(job=.*?)```", page, re.DOTALL)
+    (folder / "scores.parquet").write_bytes(file_bytes("scores.parquet"))
+    text = block.replace("127.0.0.1:8000", f"127.0.0.1:{service.port}").replace("async'", f"async, wait={wait}'")
+    return subprocess.Popen(["sh", "-c", text], cwd=folder, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl")
+def test_the_page_s_shell_has_the_answer_whether_it_comes_at_once_or_later(
+    service: Running, usual: Waiting, tmp_path: Path
+) -> None:
+    at_once = shown(tmp_path, service, 60).communicate(timeout=60)[0]
+    first = json.loads((tmp_path / "answer.json").read_text())
+    asked = shown(tmp_path, usual, 0)
+    until(lambda: json.loads((tmp_path / "answer.json").read_text()).get("state") == "working")
+    usual.go()
+    later = asked.communicate(timeout=60)[0]
+    second = json.loads((tmp_path / "answer.json").read_text())
+
+    assert at_once == ""
+    assert first["sentence"] == second["sentence"]
+    assert "event: end" in later
+    assert "problem" not in later
 
 
 def test_what_goes_wrong_later_is_the_answer(usual: Waiting) -> None:

@@ -1,5 +1,7 @@
 """What comes in is checked once, and every refusal can be acted on."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -232,3 +234,18 @@ def test_arrays_in_a_list_are_what_they_hold() -> None:
         assert scores.members.shape == shape
     assert Scores.of(MANY.reshape(-1, 1), RNG.random((90, 1))).dimension == 1  # a frame with one column
     assert Scores.of(np.array([TEN, TEN], dtype=object).T, np.array([TEN, TEN]).T).dimension == 2
+
+
+@each_case("texts", [["0.10", "1.255", "-3.5"], ["10", "1E+2", "-7"], ["12345678901234567890123"], ["1", "2.50"]])
+def test_decimals_are_the_integers_they_are_or_the_nearest_floats(texts: list[str]) -> None:
+    plain = [float(text) if any("." in each for each in texts) else int(Decimal(text)) for text in texts] * 9
+    decimals = [Decimal(text) for text in texts] * 9
+    wanted = Scores.of(plain, plain[::-1])
+
+    for given in (decimals, np.array(decimals, object)):
+        found = Scores.of(given, decimals[::-1])
+        assert found.members.tolist() == wanted.members.tolist()
+        assert (found.members.dtype, found.query) == (wanted.members.dtype, wanted.query)
+    for value in ("NaN", "sNaN", "Infinity", "1E+999999"):
+        with pytest.raises(NotFinite):
+            Scores.of([*TEN[1:], Decimal(value)], TEN)

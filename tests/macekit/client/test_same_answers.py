@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,32 @@ def numbers(answer: Mapping[str, Any]) -> dict[str, Any]:
     """All of an answer but what its columns are called: the digest of the records is among it."""
     assert "input_sha256" in answer
     return {name: value for name, value in answer.items() if name != "columns"}
+
+
+DECIMALS: dict[str, Callable[[list[Decimal]], Any]] = {
+    "Arrow": pa.array,
+    "Polars": pl.Series,
+    "pandas": pd.Series,
+    "array": lambda values: np.array(values, object),
+    "list": list,
+    "tuple": tuple,
+}
+
+
+@each_case("step", ["0.01", "1"])
+def test_decimals_are_the_same_numbers_whatever_they_come_in(step: str) -> None:
+    sides = [[Decimal(round(100 * value)) * Decimal(step) for value in side] for side in world()]
+    plain = [[float(value) if "." in step else int(value) for value in side] for side in sides]
+    wanted = numbers(macekit.counts(*plain).answer)
+
+    for kind, made in DECIMALS.items():
+        assert numbers(macekit.counts(*map(made, sides)).answer) == wanted, kind
+    frame = pd.DataFrame(
+        {"score": sides[0] + sides[1], "member": [Decimal(1)] * len(sides[0]) + [Decimal(0)] * len(sides[1])}
+    )
+    assert numbers(macekit.counts(frame).answer)["input_sha256"] == wanted["input_sha256"]
+    with pytest.raises(macekit.MaceProblem, match="record 0 is NaN"):
+        macekit.counts([Decimal("NaN"), *sides[0]], sides[1])
 
 
 @pytest.mark.slow
