@@ -37,7 +37,15 @@ from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import compare_sides, encode_all_rows, few_rows, no_reference, require_rows, scores_of
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
-from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
+from estimators.decisions.riskiest import (
+    RiskiestLimit,
+    drift_beside,
+    drift_of,
+    hidden_by_drift,
+    judge_queries,
+    limits_of,
+    most_exposed,
+)
 from estimators.decisions.verdict import PUBLISHED, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.direction import Direction
@@ -231,11 +239,11 @@ def release_size(
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_rows(tables)
     split = None
-    if max_advantage is not None:
+    if max_advantage is not None or max_exposed is not None:
         split = compare_sides(train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes)
     if split is not None and split.caution is not None:
         notes.append(split.caution)
-    gap = split.interval.lower if split is not None and split.differs else 0.0
+    drift = drift_of(split)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
@@ -266,7 +274,7 @@ def release_size(
             exposures.append(_most_exposed(scores, prior, together))
             near = count_near_copies(of_queries, tables, shared)
             near_copies.append(among_all_rows(near, near_of_all[len(limits)]))
-            judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
+            judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further), drift=drift)
             if max_copies_over_holdout is not None:
                 of_size = parts[len(limits)], copies[len(limits)], max_copies_over_holdout
                 judged_steps = (*judged_steps, judge_all(*of_size, confidence, len(grid)))
@@ -284,7 +292,8 @@ def release_size(
             (limit.name for limit in of_size),
             accepted=accept_exposure,
             odd=[
-                *drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior),
+                *([] if max_advantage is None else drift_beside(step.decisive_upper, max_advantage, drift, prior)),
+                *hidden_by_drift(of_size, drift, prior),
                 *(each for each in tables.cautions if each.code != PUBLISHED or step.label in published),
             ],
         )

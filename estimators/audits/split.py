@@ -23,7 +23,7 @@ from estimators.audits.queries.column import Column
 from estimators.audits.queries.rows import Rows, rows_repeat
 from estimators.audits.queries.table import Sides, Table, encode_sides
 from estimators.decisions.difference import sound_upper
-from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
+from estimators.errors import OptionError, TooFewRecords, TooManyCells, require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import ends_of
@@ -270,7 +270,10 @@ def _by_itself(
 ) -> ColumnDifference:
     """One column: its lower end at its part of the error, its upper end at all of it."""
     kind = Query.DISCRETE if column.kind == "category" else Query.AUTO
-    ends = ends_of(Scores.of(members, nonmembers, kind), 0.5, None, seed)
+    try:
+        ends = ends_of(Scores.of(members, nonmembers, kind), 0.5, None, seed)
+    except TooManyCells:  # names of which no two are alike tell nothing by themselves
+        return ColumnDifference(column.name, column.kind, 0.0, Interval(0.0, 1.0, 1.0 - 2.0 * alpha, OF_COLUMN))
     answer = ends.at(1.0 - 2.0 * shared)
     interval = Interval(answer.lower, max(answer.lower, sound_upper(ends, alpha)), 1.0 - 2.0 * alpha, OF_COLUMN)
     return ColumnDifference(column.name, column.kind, min(answer.value, interval.upper), interval)

@@ -48,6 +48,7 @@ from estimators.decisions.riskiest import (
     AuditVerdict,
     RiskiestLimit,
     by_groups,
+    drift_of,
     judge_groups,
     judge_queries,
     limits_of,
@@ -270,11 +271,15 @@ def audit_synthetic(
         copies = among_all_rows(copies, count_copies(every, shared))
         near = count_near_copies(synthetic_scores(every, [NEAR_COPY]), every, shared)
         near_copies = among_all_rows(near_copies, near)
-    limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
+    split = None
+    if check_sides:
+        split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
+    drift = drift_of(split, control, prior)
+    limits = list(_judge(audit_limits, scores, prior, confidence, seed, further, drift))
     if max_group_advantage is not None and labels is not None:
         number = len(audit_limits) + further - 1
         of_each = dict.fromkeys(scores, labels)
-        limits.append(judge_groups(max_group_advantage, scores, of_each, prior, confidence, seed, number))
+        limits.append(judge_groups(max_group_advantage, scores, of_each, prior, confidence, seed, number, drift=drift))
     if max_copies_over_holdout is not None:
         limits.append(judge_all(tables, copies, max_copies_over_holdout, confidence))
     if max_near_copies_over_holdout is not None:
@@ -284,9 +289,6 @@ def audit_synthetic(
     if judged == "unasked" and overall(limit.decision for limit in limits) is Decision.PASS:
         limits += unasked_fail(tables, confidence)
     comparison = compare(scores, prior, confidence=confidence, seed=seed)
-    split = None
-    if check_sides:
-        split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()
     if labels is not None:
@@ -432,14 +434,20 @@ def compare_sides(
 
 
 def _judge(
-    limits: Sequence[AnyLimit], scores: Mapping[str, Scores], prior: float, confidence: float, seed: int, further: int
+    limits: Sequence[AnyLimit],
+    scores: Mapping[str, Scores],
+    prior: float,
+    confidence: float,
+    seed: int,
+    further: int,
+    drift: float,
 ) -> Iterator[RiskiestLimit]:
     """Each limit for every query; of equal scores attackers toss coins to reach a false positive rate."""
     for limit in limits:
         queries = scores
         if isinstance(limit, MaxTpr):
             queries = {name: _without_ties(each, seed) for name, each in scores.items()}
-        yield from judge_queries([limit], queries, prior, confidence, seed, len(limits) - 1 + further)
+        yield from judge_queries([limit], queries, prior, confidence, seed, len(limits) - 1 + further, drift=drift)
 
 
 def _without_ties(scores: Scores, seed: int) -> Scores:

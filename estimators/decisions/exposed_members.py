@@ -116,14 +116,16 @@ class MaxExposed:
         about = f"the share of members whose score makes membership {precision:g} probable"
         records = records_needed(estimate, most, sample.records, 0.5 if value else RATE_OF_NONE)
         verdict = decide(about, estimate, most, records, sample.records)
-        return JudgedLimit("exposed", about, estimate, verdict, sample.cautions)
+        hides = exposed_at_most(sample.fine, odds, above, sample.drift) if sample.drift else None
+        return JudgedLimit("exposed", about, estimate, verdict, sample.cautions, beside_drift=hides)
 
 
-def exposed_at_most(counts: Counts, odds: float, alpha: float) -> float:
+def exposed_at_most(counts: Counts, odds: float, alpha: float, drift: float = 0.0) -> float:
     """The upper end of the share of members that are exposed, in any range.
 
     Args:
         odds: How many times as often as nonmembers members have to lie in the range.
+        drift: By how much more often than fair ones these nonmembers may lie there.
 
     Example:
         >>> from estimators import Counts
@@ -140,7 +142,7 @@ def exposed_at_most(counts: Counts, odds: float, alpha: float) -> float:
         return int((members[behind] - members).max())
 
     def agree(inside: int, within: int) -> bool:
-        return not upper_limit(inside, n1, alpha / 2.0) < odds * lower_limit(within, n0, alpha / 2.0)
+        return not upper_limit(inside, n1, alpha / 2.0) < odds * (lower_limit(within, n0, alpha / 2.0) - drift)
 
     best, left = 0, [(-1, n0, n1)]
     while left:

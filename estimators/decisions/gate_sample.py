@@ -23,7 +23,7 @@ class GateSample:
     """The records that limits are judged on, the prior, and the confidence at which either end is taken.
 
     Where rows come in clusters, ``every`` has all of them, ``cluster`` says whose they are, and ``data`` has those of
-    which no two share a label.
+    which no two share a label. ``drift`` is by how much the sides are shown to differ without any leak.
     """
 
     data: Scores | Counts
@@ -36,6 +36,7 @@ class GateSample:
     adversaries: LearnedTarget = field(default_factory=LearnedTarget)
     every: Scores | None = None
     cluster: Labels | None = None
+    drift: float = 0.0
 
     @property
     def records(self) -> int:
@@ -96,7 +97,8 @@ class JudgedLimit:
 
     ``clusters`` says what they cost, where it was judged by all rows of clusters; ``groups`` has each group of a limit
     on groups. Of a true positive rate ``ranges`` says how many ranges, or labels, a set may have, and ``threshold`` is
-    that of the best threshold, by itself.
+    that of the best threshold, by itself. ``beside_drift`` is the upper end against a fair hold-out, of sides that
+    differ by the sample's ``drift``.
     """
 
     name: str
@@ -108,6 +110,7 @@ class JudgedLimit:
     groups: tuple[JudgedGroup, ...] = ()
     ranges: int | None = None
     threshold: Estimate | None = None
+    beside_drift: float | None = None
 
     @property
     def coverage(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from estimators.decisions.verdict import (
     records_needed,
 )
 from estimators.errors import OutOfRange, require_number
+from estimators.limits.binomial import lower_limit
 from estimators.optimum.ends import is_vector
 from estimators.privacy.exposure import short_label
 from estimators.python.dataclass import dataclass
@@ -203,7 +204,20 @@ def _together(
         (*beneath_baseline(most, floor), *cautions),
         summary,
         tuple(rows),
+        beside_drift=_beside_drift(rows, sample) if sample.drift else None,
     )
+
+
+def _beside_drift(groups: Sequence[JudgedGroup], sample: GateSample) -> float:
+    """The largest upper end against a fair hold-out: all of the drift may lie in one group, however small that is."""
+    total, alpha = sum(each.n_nonmembers or 0 for each in groups), (1.0 - sample.confidence) / 2.0
+    most = 0.0
+    for each in groups:
+        share = float(lower_limit(each.n_nonmembers or 0, total, alpha)) if total else 0.0
+        if each.estimate is None or share <= sample.drift:
+            return 1.0
+        most = max(most, each.estimate.upper + 2.0 * (1.0 - sample.prior) * sample.drift / share)
+    return min(1.0, most)
 
 
 def _comes_first(group: JudgedGroup, outcome: Decision) -> tuple[float, ...]:

@@ -42,6 +42,14 @@ from estimators.statement import Caution, Estimate, Interval, at_least, at_most,
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 
+OF_BOTH_SIDES = {
+    "advantage": "the advantage",
+    "group_advantage": "the advantage within a group",
+    "tpr": "the true positive rate",
+    "exposed": "the share of exposed members",
+}
+"""What hangs on the hold-out where it passes, by the names of the limits, in words."""
+
 OR_DRIFT = "fail, or drift"  # a fail of sides that differ anyway: it may be their own difference
 
 
@@ -111,6 +119,8 @@ class RiskiestLimit:
         coverage: Of a pass: whom and what its upper end covers, a sentence each, by that query.
         ranges: Of a true positive rate: of how many ranges of the score a set of scores consists at most; None else.
         threshold: Of it, for that query, the rate of the best threshold, by itself; None else.
+        beside_drift: The highest upper end of all queries against a fair hold-out, of sides that differ by a drift that
+            the limit was told of; None if of none, and of the advantage, whose upper end says it.
     """
 
     name: str
@@ -125,6 +135,7 @@ class RiskiestLimit:
     coverage: tuple[str, ...] = ()
     ranges: int | None = None
     threshold: Estimate | None = None
+    beside_drift: float | None = None
 
     @property
     def opening(self) -> str:
@@ -167,6 +178,7 @@ def judge_queries(
     seed: int = 0,
     further: int = 0,
     cluster: Labels | None = None,
+    drift: float = 0.0,
 ) -> tuple[RiskiestLimit, ...]:
     """Hold every query against every limit; each has to be named before the records are looked at.
 
@@ -176,6 +188,7 @@ def judge_queries(
         further: How many further limits share the error and are judged elsewhere.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``; it is that of every query. The
             advantage is judged by all rows, any other limit by rows of which no two share a label, drawn at random.
+        drift: By how much the sides are shown to differ without any leak (``drift_of``).
     """
     questions = asked_once(queries)
     shares = max(1, (len(limits) + further) * len(questions))
@@ -188,7 +201,9 @@ def judge_queries(
         if every is not None and cluster is not None and alone:
             rows = lone_rows(every, cluster, seed)
         fine = rows if isinstance(rows, Counts) else finest(rows)
-        samples[name] = GateSample(rows, fine, prior, confidence, below, seed, every=every, cluster=cluster)
+        samples[name] = GateSample(
+            rows, fine, prior, confidence, below, seed, every=every, cluster=cluster, drift=drift
+        )
     return tuple(
         _riskiest(limit.maximum, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
     )
@@ -215,12 +230,14 @@ def judge_groups(
     further: int = 0,
     cluster: Labels | None = None,
     target: Target | None = None,
+    drift: float = 0.0,
 ) -> RiskiestLimit:
     """Hold what every query gives away within every group against a limit.
 
     Args:
         labels: The group of each record of the query of that name, members first.
         further: How many further limits share the error and are judged elsewhere.
+        drift: By how much the sides are shown to differ without any leak (``drift_of``).
     """
     questions = asked_once(queries)
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / ((1 + further) * len(questions))
@@ -228,7 +245,9 @@ def judge_groups(
     for name, data in questions.items():
         limit = MaxGroupAdvantage(max_group_advantage, labels[name], target)
         every = None if cluster is None else data
-        sample = GateSample(data, finest(data), prior, confidence, below, seed, every=every, cluster=cluster)
+        sample = GateSample(
+            data, finest(data), prior, confidence, below, seed, every=every, cluster=cluster, drift=drift
+        )
         verdicts[name] = limit.judge(sample)
     return _riskiest(max_group_advantage, verdicts)
 
@@ -300,7 +319,10 @@ def verdict_of(
     if not limits:
         return AuditVerdict(None, False, "", "")
     decision = overall(limit.decision for limit in limits)
-    odd = (*(each for each in odd if each.code != DRIFT), *_hidden_by_drift(limits, split, control, prior))
+    odd = (
+        *(each for each in odd if each.code != DRIFT),
+        *hidden_by_drift(limits, drift_of(split, control, prior), prior),
+    )
     names = [limit.name for limit in limits]
     withheld = Withheld.by(exposures or {}, names, accepted=accept_exposure, odd=odd)
     because, cautions = withheld.because(decision), withheld.cautions(decision)
@@ -322,33 +344,47 @@ def verdict_of(
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
 
 
-def _hidden_by_drift(
-    limits: Sequence[RiskiestLimit], split: SidesBefore | None, control: ControlScore | None, prior: float
-) -> Iterator[Caution]:
-    """That a pass says nothing, as a difference which the sides are shown to have may hide a leak beyond the limit.
+def drift_of(split: SidesBefore | None, control: ControlScore | None = None, prior: float = 0.5) -> float:
+    """By how much the laws of both sides are shown to differ without any leak, by a control score if there is one.
 
-    With f of members, g of the hold-out, and h of those that a fair hold-out were, the advantage of f over h is at most
-    that of f over g and 2 (1 - prior) TV(g, h): what TV is shown to be is added to the upper end. An advantage at that
-    prior is at most its baseline and 2 min(prior, 1 - prior) TV.
+    An advantage at that prior is at most its baseline and 2 min(prior, 1 - prior) times that distance.
     """
     if control is not None:
         beyond = max(0.0, control.advantage.lower - control.advantage.baseline)
-        gap = min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
-    else:
-        gap = split.interval.lower if split is not None and split.differs else 0.0
+        return min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
+    return split.interval.lower if split is not None and split.differs else 0.0
+
+
+def hidden_by_drift(limits: Iterable[RiskiestLimit], drift: float, prior: float) -> Iterator[Caution]:
+    """That a pass says nothing, as a difference which the sides are shown to have may hide a leak beyond the limit.
+
+    With f of members, g of the hold-out, h of those that a fair hold-out were, and D = TV(g, h), the advantage of f
+    over h is at most that of f over g and 2 (1 - prior) D. A set of which a share a is of h has at most a + D of g: the
+    true positive rate at a false positive rate a is at most that at a + D, and who is exposed lies in a range whose
+    share of g, less D, has the odds. Within a group that has a share q of g the distance is at most D / q. Copies are
+    counted, and hang on no hold-out where they pass. A limit that was not told of the drift does not pass beside it.
+    """
     for limit in limits:
-        if limit.name == "advantage" and limit.decision is Decision.PASS:
-            yield from drift_beside(limit.estimate.upper, limit.maximum, gap, prior)
+        if limit.decision is not Decision.PASS or limit.name not in OF_BOTH_SIDES:
+            continue
+        if limit.name == "advantage":
+            yield from drift_beside(limit.estimate.upper, limit.maximum, drift, prior)
+        else:
+            most = 1.0 if limit.beside_drift is None else limit.beside_drift
+            yield from _may_hide(OF_BOTH_SIDES[limit.name], most, limit.maximum, drift)
 
 
-def drift_beside(upper: float, maximum: float, gap: float, prior: float) -> Iterator[Caution]:
-    """That an upper end that keeps a limit says nothing beside sides which are shown to differ by so much."""
-    most = upper + 2.0 * (1.0 - prior) * gap
-    if gap and most > maximum:
+def drift_beside(upper: float, maximum: float, drift: float, prior: float) -> Iterator[Caution]:
+    """That an upper end of the advantage that keeps a limit says nothing beside sides that differ by so much."""
+    yield from _may_hide(OF_BOTH_SIDES["advantage"], upper + 2.0 * (1.0 - prior) * drift, maximum, drift)
+
+
+def _may_hide(what: str, most: float, maximum: float, drift: float) -> Iterator[Caution]:
+    if drift and most > maximum:
         yield Caution(
             DRIFT,
-            f"the two sides differ by at least {at_least(gap)} without any leak, and so much may hide one: the "
-            f"advantage may be {at_most(min(1.0, most))}, above {exactly(maximum)}; shuffle all rows before you split "
+            f"the two sides differ by at least {at_least(drift)} without any leak, and so much may hide one: {what} "
+            f"may be {at_most(min(1.0, most))}, above {exactly(maximum)}; shuffle all rows before you split "
             "them, or audit matched sides",
         )
 
@@ -394,6 +430,7 @@ def _riskiest(maximum: float, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLi
     if fewest is not None and decision is Decision.PASS and fewest != worst.verdict.holds_up_to_changes:
         reason += f"; what all queries keep is for attackers who change their guess {times(fewest)}"
     totals = [each.verdict.records_needed for each in deciding.values()]
+    beside = [each.beside_drift for each in verdicts.values() if each.beside_drift is not None]
     records = None if None in totals else max(total for total in totals if total is not None)
     return RiskiestLimit(
         worst.name,
@@ -408,4 +445,5 @@ def _riskiest(maximum: float, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLi
         worst.coverage if decision is Decision.PASS else (),
         worst.ranges,
         worst.threshold,
+        max(beside, default=None),
     )

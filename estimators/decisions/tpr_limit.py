@@ -89,7 +89,20 @@ class MaxTpr:
             alone = f"{at_least(threshold.lower)} to {at_most(threshold.upper)}"
             verdict = replace(verdict, reason=f"{verdict.reason} (by a threshold alone {alone})")
         cautions = (*sample.cautions, *cautions)
-        return JudgedLimit("tpr", about, estimate, verdict, cautions, ranges=ranges, threshold=threshold)
+        hides = self._beside_drift(sample, rate, ranges, highest)
+        return JudgedLimit(
+            "tpr", about, estimate, verdict, cautions, ranges=ranges, threshold=threshold, beside_drift=hides
+        )
+
+    @staticmethod
+    def _beside_drift(sample: GateSample, rate: float, ranges: int, highest: float) -> float | None:
+        """The upper end against a fair hold-out: who is wrong there so often may be wrong here by the drift more."""
+        if not sample.drift:
+            return None
+        if rate + sample.drift >= 1.0:
+            return 1.0
+        alpha = (1.0 - sample.confidence) / 2.0
+        return max(highest, tpr_at_most(sample.fine, rate + sample.drift, alpha, ranges))
 
     def _ends(
         self, sample: GateSample, rate: float, ranges: int

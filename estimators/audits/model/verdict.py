@@ -36,6 +36,7 @@ from estimators.decisions.riskiest import (
     RiskiestLimit,
     by_groups,
     compare_queries,
+    drift_of,
     judge_groups,
     judge_queries,
     limits_of,
@@ -303,10 +304,11 @@ def audit_model(
     comparison = compare_queries(scores, prior, confidence, seed)
     exposures = exposures_of(scores, prior, confidence)
     of_groups = max_group_advantage is not None
-    verdicts = judge_queries(limits, scores, prior, confidence, seed, int(of_groups))
+    drift = drift_of(split, control, prior)
+    verdicts = judge_queries(limits, scores, prior, confidence, seed, int(of_groups), drift=drift)
     if max_group_advantage is not None:
         number = len(limits)
-        verdicts += (judge_groups(max_group_advantage, scores, labels, prior, confidence, seed, number),)
+        verdicts += (judge_groups(max_group_advantage, scores, labels, prior, confidence, seed, number, drift=drift),)
     fit = _fit(sides, confidence)
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()

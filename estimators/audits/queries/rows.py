@@ -103,18 +103,25 @@ def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:
     return within * n1 * n0 / max(room, 1.0), across
 
 
-def about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: Rows | None) -> list[Caution]:
-    """Records of the released table and of the reference that stand where they should not."""
-    cautions = []
+def about_release(
+    members: Rows, nonmembers: Rows, synthetic: Rows, reference: Rows | None, compared: str = ""
+) -> list[Caution]:
+    """Records of the released table and of the reference that stand where they should not.
+
+    ``compared`` names the columns that were compared, in words, if some were left out.
+    """
+    cautions, where = [], f" in the columns that were compared ({compared})" if compared else ""
     for name, side in ((MEMBERS, members), (NONMEMBERS, nonmembers)):
         if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
             then = "every member is published" if name == MEMBERS else "nothing of the members is released"
-            message = f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}"
+            message = (
+                f"the released table is the table of {name}, row for row{where}; is it the right file? If it is, {then}"
+            )
             cautions.append(Caution(PUBLISHED if name == MEMBERS else "synthetic_is_nonmembers", message))
     if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):
         message = (
-            "the reference is the released table, row for row: queries that compare the two see nothing; give rows "
-            "of neither side, or none"
+            f"the reference is the released table, row for row{where}: queries that compare the two see nothing; give "
+            "rows of neither side, or none"
         )
         cautions.append(Caution("reference_is_synthetic", message))
     if reference is not None:

@@ -136,7 +136,9 @@ def encode(
         lambda column: column.compared(every[:2], every[2]),
         LEFT,
     )
-    return replace(_encoding(rows, sizes, columns, cautions, compared), identifiers=identifiers)
+    left_out = {*members} - {column.name for column in columns}
+    in_words = names_in_words([column.name for column in columns]) if left_out else ""
+    return replace(_encoding(rows, sizes, columns, cautions, compared, in_words), identifiers=identifiers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,14 +362,18 @@ def _encoding(
     columns: Sequence[Column],
     cautions: Sequence[Caution],
     compared: Mapping[Cut, Integers],
+    in_words: str = "",
 ) -> Encoding:
-    """The rows of all tables, one after the other, each in its own; with what they say of each other."""
+    """The rows of all tables, one after the other, each in its own; with what they say of each other.
+
+    ``in_words`` names the columns that are compared, if others were left out.
+    """
     every = _slices(sizes)
     of_sides = about_sides(rows.part(every[0]), rows.part(every[1]))
     rows = replace(rows, records=most_equal(compared.values(), every[:2], every[2]))
     members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
-    odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference))
+    odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference, in_words))
     return Encoding(members, nonmembers, synthetic, reference, tuple(columns), (*odd, *cautions))
 
 

@@ -213,6 +213,22 @@ def test_thousands_of_levels_and_identifiers() -> None:
     assert used.interval.lower > 0.9
 
 
+@each_case("column", [{"name": str}, {"dose": float}])
+def test_names_of_which_no_two_are_alike_tell_nothing_by_themselves(column: dict[str, type]) -> None:
+    """Below 50 rows they are no identifier, and the whole check was refused for a cell of each record's own."""
+    ((name, kind),) = column.items()
+    rng = np.random.default_rng(11)
+    age, named = rng.normal(size=70), [kind(each) for each in range(70)]
+    sides = [{"age": age[rows], name: named[rows]} for rows in (slice(40), slice(40, None))]
+    check = check_split(*sides, categories=[name])
+    alone = check_split(*({name: side[name]} for side in sides), categories=[name])
+
+    own = next(each for each in check.columns if each.name == name)
+    assert (own.value, own.interval.lower, own.interval.upper, own.differs) == (0.0, 0.0, 1.0, False)
+    assert not check.differs
+    assert not alone.differs
+
+
 @pytest.mark.slow
 def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
     rng = np.random.default_rng(9)

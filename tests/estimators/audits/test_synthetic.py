@@ -290,6 +290,43 @@ def test_columns_that_follow_from_the_number_are_not_taken_for_copies(law: str, 
     assert shown <= most_misses(40)
 
 
+@each_case("period", [24, 168, 600])
+@each_case("released", ["all", "half"])
+def test_rows_in_long_turns_are_not_taken_for_copies_and_copies_of_them_are_seen(period: int, released: str) -> None:
+    """Fresh rows of the same numbers failed as copied, where the hour follows from the row's number."""
+    shown = seen = 0
+    for seed in range(6):
+        rng, n = np.random.default_rng(seed), 900
+
+        def rows(numbers: Any, rng: np.random.Generator = rng) -> Table:
+            load = rng.choice(3, len(numbers), p=[0.7, 0.2, 0.1])
+            return {"row": numbers, "hour": numbers % period * 1.0, "load": load * 1.0}
+
+        numbers = np.arange(n) if released == "all" else np.sort(rng.permutation(n)[: n // 2])
+        train, holdout, fresh = rows(np.arange(n)), rows(np.arange(n, 2 * n)), rows(numbers)
+        shown += copied_identifiers(encode(train, holdout, fresh), 0.95) is not None
+        taken = rng.random(len(numbers)) < 0.6
+        leak = fresh | {"load": np.where(taken, train["load"][numbers], fresh["load"])}
+        seen += copied_identifiers(encode(train, holdout, leak), 0.95) is not None
+    assert (shown, seen) == (0, 6)
+
+
+def test_a_table_that_is_the_training_table_but_for_identifiers_is_said_to_be_so_in_the_columns_compared() -> None:
+    rng = np.random.default_rng(12)
+    train, holdout = numbered(rng, np.arange(100)), numbered(rng, np.arange(100, 200))
+    same = train | {"id": np.arange(500, 600)}
+    in_part, whole = (
+        next(each for each in encode(*tables).cautions if each.code == "synthetic_is_members").message
+        for tables in (
+            (train, holdout, same),
+            [{name: each[name] for name in ("age", "job")} for each in (train, holdout, same)],
+        )
+    )
+
+    assert "members, row for row in the columns that were compared ('age', 'job'); is it" in in_part
+    assert "members, row for row; is it" in whole
+
+
 @each_case("accept", [False, True])
 def test_nothing_passes_beside_the_training_table_unless_copies_were_accepted(accept: bool) -> None:
     rng = np.random.default_rng(8)
@@ -388,6 +425,36 @@ def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     leak = audited(*fair, fair[0], max_advantage=0.1, check_sides=True)
     assert (leak.verdict.word, leak.verdict.or_drift) == ("fail", False)
     assert "sides_differ" not in codes(leak)
+
+
+def mostly_zero(rng: np.random.Generator, n: int, zeros: float, shift: float = 0.0) -> Table:
+    """Two numbers a row, both 0 in a known share of the rows."""
+    numbers = rng.normal(shift, 1.0, (2, n)) * (rng.random(n) >= zeros)
+    return dict(zip("ab", numbers, strict=True))
+
+
+@pytest.mark.slow
+def test_no_limit_passes_beside_a_drift_of_the_holdout_that_hides_who_is_copied() -> None:
+    """A quarter of the training rows is released, and the common row, which 1.5% of them are.
+
+    Of a fair hold-out 1.5% are that row, too, and one in four members is exposed; of this one 6% are, which hides it.
+    """
+    rng = np.random.default_rng(1)
+    train, fair = (mostly_zero(rng, 2000, 0.015) for _ in range(2))
+    drifted, fresh = mostly_zero(rng, 2000, 0.06, 0.7), mostly_zero(rng, 300, 0.0)
+    taken = rng.choice(np.flatnonzero(train["a"]), 500, replace=False)
+    released = {name: np.r_[fresh[name], train[name][taken], 0.0] for name in train}
+    asked: dict[str, Any] = {"max_exposed": 0.15, "accept_copies": True, "queries": ["exact_copy", "closeness"]}
+    audit, beside_fair = (audited(train, side, released, check_sides=True, **asked) for side in (drifted, fair))
+    sized = release_size(train, drifted, released, sizes=[801], **asked)
+
+    assert audit.limits[0].decision is Decision.PASS
+    assert (audit.decision, audit.verdict.undecided_because) == (Decision.NOT_APPLICABLE, "sides_differ")
+    assert "the share of exposed members may be" in audit.sentence
+    assert beside_fair.decision is not Decision.PASS
+    assert beside_fair.verdict.undecided_because != "sides_differ"
+    assert sized.series.steps[0].decision is Decision.NOT_APPLICABLE
+    assert sized.series.steps[0].undecided_because == "sides_differ"
 
 
 def test_what_no_score_reads_is_no_drift() -> None:

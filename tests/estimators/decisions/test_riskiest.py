@@ -1,5 +1,7 @@
 """Limits over several queries: one that fails fails all, all must pass, and a query more costs a fail only."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -133,6 +135,58 @@ def test_a_fail_is_drift_by_the_columns_or_by_a_control_score() -> None:
     assert f"at least {at_least(apart.advantage.lower)}" in verdict_of(limits, None, "model", apart).sentence
     passes = judge_queries(limits_of(0.9), {"leak": LEAK})
     assert verdict_of(passes, differs, "model", apart).word == "pass"
+
+
+@pytest.mark.slow
+def test_a_pass_beside_a_drift_stands_where_no_leak_beyond_the_limit_may_hide_in_it() -> None:
+    """A quarter of members has scores that a fifth of the hold-out has, too, and of a fair hold-out nobody.
+
+    Beside a fair one, that quarter is exposed, and an attacker who is wrong of 3% finds more than 26.5%.
+    """
+    members, fair, drifted = [0.735, 0.015, 0.25], [0.985, 0.015, 0.0], [0.785, 0.015, 0.2]
+    gap, n, runs = 0.2, 5000, 40
+    limits = limits_of(max_tpr=0.2, at_fpr=0.03, max_exposed=0.15)
+
+    def drawn(seed: int, *laws: list[float]) -> dict[str, Scores]:
+        rng = np.random.default_rng(seed)
+        return {"score": Scores.of(*(rng.choice(3, n, p=law) + rng.random(n) for law in laws))}
+
+    missed = np.zeros(2, int)
+    for seed in range(runs):
+        told = judge_queries(limits, drawn(seed, members, drifted), drift=gap)
+        missed += [each.beside_drift < truth for each, truth in zip(told, (0.265, 0.25), strict=True)]
+    assert (missed <= most_misses(runs)).all()
+
+    for laws, drift, word in (((members, drifted), gap, "not applicable"), ((fair, fair), 0.01, "pass")):
+        some = drawn(0, *laws)
+        split = Mock(differs=True, interval=Mock(lower=drift))
+        for limit in limits:
+            alone = judge_queries([limit], some, drift=drift)
+            assert alone[0].decision is Decision.PASS
+            assert verdict_of(alone, split, "model").word == word
+            assert verdict_of(judge_queries([limit], some), split, "model").word == "not applicable"  # not told of it
+            assert verdict_of(judge_queries([limit], some), None, "model").word == "pass"
+
+
+@pytest.mark.slow
+def test_all_of_a_drift_may_lie_in_one_group() -> None:
+    """Two in five members of a small group score 1, and so do those of its hold-out; of a fair one nobody does."""
+    n, old = 5000, 1500
+    groups = np.where(np.arange(n) < old, "old", "young")
+    rng = np.random.default_rng(0)
+    members, nonmembers = (np.where(groups == "old", rng.random(n) < 0.4, 0.0) + rng.random(n) for _ in "ab")
+    scores, labels = {"score": Scores.of(members, nonmembers)}, {"score": np.append(groups, groups)}
+
+    def verdict(most: float, drift: float) -> tuple[str, float | None]:
+        limit = judge_groups(most, scores, labels, drift=drift)
+        assert limit.decision is Decision.PASS
+        split = Mock(differs=True, interval=Mock(lower=drift))
+        return verdict_of([limit], split, "model").word, limit.beside_drift
+
+    word, most = verdict(0.3, 0.3 * 0.4)  # the distance of the hold-out's law and a fair one's
+    assert (word, most > 0.4) == ("not applicable", True)
+    assert verdict(0.3, 0.01)[0] == "pass"
+    assert verdict(0.9, 0.4) == ("not applicable", 1.0)
 
 
 def test_counts_are_judged_as_the_scores_that_were_counted() -> None:
