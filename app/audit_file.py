@@ -22,7 +22,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -252,7 +253,7 @@ class AuditFile:
                 offset, last = self._checkpoint(file)
                 file.seek(offset)
                 place = f"after byte {offset}, " if offset else ""
-                return _follow(file, last if offset else self._first_previous(file), place)[1]
+                return _follow(file, last if offset else _first_previous(file), place)[1]
         numbered = files_before(self.path)
         if not numbered:
             return START
@@ -262,13 +263,6 @@ class AuditFile:
         except OSError as error:
             self._fail(error)
         return self.last
-
-    def _first_previous(self, file: BinaryIO) -> str:
-        """What the first line may name as the hash before it: that of the file before, where it is there to say so."""
-        numbered = files_before(self.path)
-        if numbered and first_event(file).get("event") == GOES_ON:  # an earlier version left it so on a full disk
-            return _last_of(numbered[-1])
-        return _first_previous(file)
 
     def _checkpoint(self, file: BinaryIO) -> tuple[int, str]:
         """Up to where the chain is known to hold, and the hash there; the beginning if that is not to be believed."""
@@ -301,16 +295,13 @@ def begin_anew(path: Path) -> Path:
         raise AuditError(str(error)) from None
     try:
         with path.open("rb") as file:
-            digest = sha256()
-            while block := file.read(2**20):
-                digest.update(block)
-        number = 1
-        while (aside := path.with_name(f"{path.name}.aside-{number:06d}")).exists():
-            number += 1
+            digest = file_digest(file, "sha256").hexdigest()
+        names = (path.with_name(f"{path.name}.aside-{number:06d}") for number in count(1))
+        aside = next(each for each in names if not each.exists())
         os.rename(path, aside)
         new = own(path, os.O_CREAT | os.O_EXCL)
+        about = {"event": BEGINS_ANEW, "file": aside.name, "file_sha256": digest}
         try:
-            about = {"event": BEGINS_ANEW, "file": aside.name, "file_sha256": digest.hexdigest()}
             append(new, _line(about, START)[0], sync=True)
         except OSError:
             os.replace(aside, path)
@@ -330,7 +321,7 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
     Raises:
         AuditError: a line was changed, dropped, moved or added.
     """
-    paths, last, count = [*files_before(path), path], START, 0
+    paths, last, every = [*files_before(path), path], START, 0
     notes = [] if notes is None else notes
     for number, each in enumerate(paths):
         name = f"{each.name}: " if len(paths) > 1 else ""
@@ -346,8 +337,8 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
                 lines, last = _follow(file, last, name)
         except OSError as error:
             raise AuditError(f"{name}the file cannot be read ({type(error).__name__})") from None
-        count += lines
-    return count, last
+        every += lines
+    return every, last
 
 
 def files_before(path: Path) -> list[Path]:
@@ -365,11 +356,11 @@ def _line(fields: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
 
 def _follow(file: BinaryIO, last: str, name: str) -> tuple[int, str]:
     """How many lines there are from here on, and the hash of the last, if each follows the one before it."""
-    count = 0
+    number = 0
     while line := file.readline(LONGEST_LINE):
-        count += 1
-        last = _hash_of(line, last, f"{name}line {count}")
-    return count, last
+        number += 1
+        last = _hash_of(line, last, f"{name}line {number}")
+    return number, last
 
 
 def first_event(file: BinaryIO) -> dict[str, Any]:

@@ -287,20 +287,6 @@ def test_a_service_that_starts_on_a_full_disk_goes_on_once_there_is_space(
     assert verify(path)[0] == 13
 
 
-def test_a_file_that_goes_on_without_a_word_is_followed_from_the_one_that_got_a_number(path: Path) -> None:
-    """Services before this one left such files on a full disk; `mace verify` calls them whole."""
-    last = lines(path)[-1]["hash"]
-    path.rename(path.with_name("audit.jsonl.000001"))
-    path.write_bytes(audit_file._line({"event": "goes on", "after": "x"}, last)[0])
-    path.with_name("audit.jsonl.checkpoint").unlink()
-
-    AuditFile(path).close()
-    path.write_bytes(audit_file._line({"event": "goes on", "after": "x"}, "1" * 64)[0])
-    path.with_name("audit.jsonl.checkpoint").unlink()
-    with pytest.raises(AuditError, match="line 1 does not follow"):
-        AuditFile(path)
-
-
 def test_a_broken_file_stays_where_it_is_if_none_can_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = path.read_bytes()[:-10]
     path.write_bytes(broken)
