@@ -218,8 +218,8 @@ def test_names_of_which_no_two_are_alike_tell_nothing_by_themselves(column: dict
     """Below 50 rows they are no identifier, and the whole check was refused for a cell of each record's own."""
     ((name, kind),) = column.items()
     rng = np.random.default_rng(11)
-    age, named = rng.normal(size=70), [kind(each) for each in range(70)]
-    sides = [{"age": age[rows], name: named[rows]} for rows in (slice(40), slice(40, None))]
+    age, names = rng.normal(size=70), [kind(each) for each in range(70)]
+    sides = [{"age": age[rows], name: names[rows]} for rows in (slice(40), slice(40, None))]
     check = check_split(*sides, categories=[name])
     alone = check_split(*({name: side[name]} for side in sides), categories=[name])
 

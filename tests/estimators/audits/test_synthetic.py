@@ -294,7 +294,7 @@ def test_columns_that_follow_from_the_number_are_not_taken_for_copies(law: str, 
 @each_case("released", ["all", "half"])
 def test_rows_in_long_turns_are_not_taken_for_copies_and_copies_of_them_are_seen(period: int, released: str) -> None:
     """Fresh rows of the same numbers failed as copied, where the hour follows from the row's number."""
-    shown = seen = 0
+    false_signs = true_signs = 0
     for seed in range(6):
         rng, n = np.random.default_rng(seed), 900
 
@@ -304,11 +304,11 @@ def test_rows_in_long_turns_are_not_taken_for_copies_and_copies_of_them_are_seen
 
         numbers = np.arange(n) if released == "all" else np.sort(rng.permutation(n)[: n // 2])
         train, holdout, fresh = rows(np.arange(n)), rows(np.arange(n, 2 * n)), rows(numbers)
-        shown += copied_identifiers(encode(train, holdout, fresh), 0.95) is not None
-        taken = rng.random(len(numbers)) < 0.6
-        leak = fresh | {"load": np.where(taken, train["load"][numbers], fresh["load"])}
-        seen += copied_identifiers(encode(train, holdout, leak), 0.95) is not None
-    assert (shown, seen) == (0, 6)
+        false_signs += copied_identifiers(encode(train, holdout, fresh), 0.95) is not None
+        of_members = rng.random(len(numbers)) < 0.6
+        leak = fresh | {"load": np.where(of_members, train["load"][numbers], fresh["load"])}
+        true_signs += copied_identifiers(encode(train, holdout, leak), 0.95) is not None
+    assert (false_signs, true_signs) == (0, 6)
 
 
 def test_a_table_that_is_the_training_table_but_for_identifiers_is_said_to_be_so_in_the_columns_compared() -> None:
@@ -442,8 +442,8 @@ def test_no_limit_passes_beside_a_drift_of_the_holdout_that_hides_who_is_copied(
     rng = np.random.default_rng(1)
     train, fair = (mostly_zero(rng, 2000, 0.015) for _ in range(2))
     drifted, fresh = mostly_zero(rng, 2000, 0.06, 0.7), mostly_zero(rng, 300, 0.0)
-    taken = rng.choice(np.flatnonzero(train["a"]), 500, replace=False)
-    released = {name: np.r_[fresh[name], train[name][taken], 0.0] for name in train}
+    copies = rng.choice(np.flatnonzero(train["a"]), 500, replace=False)
+    released = {name: np.r_[fresh[name], train[name][copies], 0.0] for name in train}
     asked: dict[str, Any] = {"max_exposed": 0.15, "accept_copies": True, "queries": ["exact_copy", "closeness"]}
     audit, beside_fair = (audited(train, side, released, check_sides=True, **asked) for side in (drifted, fair))
     sized = release_size(train, drifted, released, sizes=[801], **asked)
