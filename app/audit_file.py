@@ -35,8 +35,7 @@ HASHED = re.compile(rb'(?P<body>\{.*),"hash":"(?P<hash>[0-9a-f]{64})"\}\n')
 CONTINUES, BEGINS_ANEW = "continues", "begins anew"
 """Events of lines that a file may begin with, which are about no question."""
 GOES_ON, WITHHELD = "goes on", "withheld"
-"""Events after a time in which no line could be written: that one can, and whose answer did not leave, late as its line
-was."""
+"""Events after a time without lines: that there are again, and whose answer did not leave, late as its line was."""
 LONGEST_WRITE = 5.0  # seconds for which an answer waits for its line
 CHECKPOINT = ".checkpoint"
 LINES_BETWEEN = 10_000  # lines after which it is noted how far the chain is known to hold
@@ -296,8 +295,7 @@ def begin_anew(path: Path) -> Path:
     try:
         with path.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()
-        names = (path.with_name(f"{path.name}.aside-{number:06d}") for number in count(1))
-        aside = next(each for each in names if not each.exists())
+        aside = next(each for n in count(1) if not (each := path.with_name(f"{path.name}.aside-{n:06d}")).exists())
         os.rename(path, aside)
         new = own(path, os.O_CREAT | os.O_EXCL)
         about = {"event": BEGINS_ANEW, "file": aside.name, "file_sha256": digest}
@@ -321,8 +319,7 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
     Raises:
         AuditError: a line was changed, dropped, moved or added.
     """
-    paths, last, every = [*files_before(path), path], START, 0
-    notes = [] if notes is None else notes
+    paths, last, every, notes = [*files_before(path), path], START, 0, [] if notes is None else notes
     for number, each in enumerate(paths):
         name = f"{each.name}: " if len(paths) > 1 else ""
         try:

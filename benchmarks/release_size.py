@@ -16,9 +16,9 @@ from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, adults, part
 from estimators import Scores, Series, release_size
 from estimators.audits.queries import encode_points, synthetic_scores
-from estimators.audits.queries.nested import nested_scores
+from estimators.audits.queries.nested import default_sizes, nested_scores
 from estimators.audits.queries.table import encode
-from estimators.audits.release_size import default_sizes, first_rows
+from estimators.audits.release_size import first_rows
 from estimators.runs.series import judge_series
 
 OPTIONS = {"rows": (5000, 500)}

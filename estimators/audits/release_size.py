@@ -29,7 +29,7 @@ from estimators.audits.copies import (
     require_copies,
     unasked_fail,
 )
-from estimators.audits.queries.nested import nested_scores
+from estimators.audits.queries.nested import default_sizes, nested_scores, require_sizes
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
@@ -47,7 +47,7 @@ from estimators.decisions.riskiest import (
     most_exposed,
 )
 from estimators.decisions.verdict import PUBLISHED, Decision, opening, overall
-from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
+from estimators.errors import OptionError, require_count, require_open_unit
 from estimators.privacy.direction import Direction
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.python.dataclass import dataclass, replace
@@ -55,11 +55,6 @@ from estimators.runs.series import Series, Step, judge_series, without_pass
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores
 from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, exactly, percent
-
-LEAST = 10  # the first size, unless others are asked for
-NEARLY_ALL = 0.8  # a size beyond this share of the rows is left to the size of all rows
-
-STEPS = (1, 2, 5)
 
 LIMIT_WORDS = {
     "advantage": "the advantage",
@@ -246,7 +241,7 @@ def release_size(
     drift = drift_of(split)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
-    grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
+    grid = default_sizes(total) if sizes is None else require_sizes(sizes, total)
     order = np.random.default_rng(seed).permutation(total).astype(np.int64)
     every = None if unit is None else encode_all_rows(*whole, tables, categories)
     tables = replace(tables, synthetic=tables.synthetic.part(order))
@@ -325,28 +320,9 @@ def release_size(
     )
 
 
-def default_sizes(total: int) -> list[int]:
-    """10, 20, 50, 100 and so on below so many rows, and all of them."""
-    powers = (LEAST * 10**power for power in range(len(str(total))))
-    return [*(step for power in powers for step in (power, 2 * power, 5 * power) if step <= NEARLY_ALL * total), total]
-
-
 def first_rows(tables: Encoding, size: int) -> Encoding:
     """The tables with so many of the released rows, the first ones."""
     return replace(tables, synthetic=tables.synthetic.part(slice(size)))
-
-
-def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[int]:
-    """The grid, growing, each size once."""
-    if np.asarray(sizes, dtype=object).ndim != 1:
-        raise OptionError.about("sizes", f"got {type(sizes).__name__}, need a list of whole numbers")
-    grid = sorted({require_count("sizes", size) for size in sizes})
-    if not grid:
-        raise OptionError.about("sizes", "got none, need at least 1")
-    if grid[-1] > total:
-        message = f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
-        raise OutOfRange.about("sizes", message)
-    return grid
 
 
 def _by_all_limits(

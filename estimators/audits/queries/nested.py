@@ -8,15 +8,21 @@ Ranges and levels are those of the whole release at every size, so that scores o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators.arrays import Floats
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.synthetic import Release, SyntheticScores
 from estimators.audits.queries.table import Encoding
+from estimators.errors import OptionError, OutOfRange, require_count
 
 Key = tuple[int, int, int]  # whose neighbours, among which rows, and how many
+
+LEAST = 10  # the first size, unless others are asked for
+NEARLY_ALL = 0.8  # a size beyond this share of the rows is left to the size of all rows
 
 OUT = -1  # the place of the rows that are out, among those of the tables that stay the same
 
@@ -125,3 +131,22 @@ def _stacked(first: Neighbours, second: Neighbours) -> Neighbours:
     return Neighbours(
         np.concatenate([first.distances, second.distances]), np.concatenate([first.rows, second.rows]), second.engine
     )
+
+
+def default_sizes(total: int) -> list[int]:
+    """10, 20, 50, 100 and so on below so many rows, and all of them."""
+    powers = (LEAST * 10**power for power in range(len(str(total))))
+    return [*(step for power in powers for step in (power, 2 * power, 5 * power) if step <= NEARLY_ALL * total), total]
+
+
+def require_sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[int]:
+    """The grid, growing, each size once."""
+    if np.asarray(sizes, dtype=object).ndim != 1:
+        raise OptionError.about("sizes", f"got {type(sizes).__name__}, need a list of whole numbers")
+    grid = sorted({require_count("sizes", size) for size in sizes})
+    if not grid:
+        raise OptionError.about("sizes", "got none, need at least 1")
+    if grid[-1] > total:
+        message = f"got {grid[-1]:,}, and the released table has {total:,} rows: draw more of them first"
+        raise OutOfRange.about("sizes", message)
+    return grid

@@ -121,8 +121,7 @@ def encode(
         tables[REFERENCE] = reference
     sizes = _sizes(tables)
     cautions: list[Caution] = []
-    order = (SYNTHETIC, *tables)
-    names = names_in_all(tables, order, [*categories, *leave_out, *use], leave_out, cautions)
+    names = names_in_all(tables, (SYNTHETIC, *tables), [*categories, *leave_out, *use], leave_out, cautions)
     every = _slices(sizes)
     rows, columns, compared, identifiers = _encoded(
         tables,

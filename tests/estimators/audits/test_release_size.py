@@ -11,8 +11,8 @@ from scipy.stats import ks_2samp
 
 from estimators import Decision, Scores, advantage, release_size
 from estimators.audits.queries import encode, synthetic_scores
-from estimators.audits.queries.nested import nested_scores
-from estimators.audits.release_size import ReleaseSize, default_sizes
+from estimators.audits.queries.nested import default_sizes, nested_scores
+from estimators.audits.release_size import ReleaseSize
 from estimators.audits.sides import one_row_each
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.binomial import excess_lower
