@@ -29,7 +29,7 @@ from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells
 from estimators.sample.counts import Counts
 from estimators.sample.digests import digest
-from estimators.sample.scores import Query, Scores
+from estimators.sample.scores import Scores
 
 Hashes = NDArray[np.uint64]
 
@@ -308,8 +308,6 @@ def place(batch: Scores | Counts, before: Counts | None) -> Counts:
         if not np.issubdtype(np.result_type(batch.members, batch.nonmembers), np.number):
             raise IncompatibleCells("scores: the batches before had numbers, not labels", field="members")
         return on_cells(batch, before.cells)
-    if before is not None and batch.query is not Query.DISCRETE:
-        raise IncompatibleCells("scores: the batches before had labels, not numbers", field="members")
     if before is not None and isinstance(before.cells, Values) is (batch.members.dtype.kind in "US"):
         came, comes = ("numbers", "text") if isinstance(before.cells, Values) else ("text", "numbers")
         message = f"scores: the batches before had {came} as labels, this one has {comes}"

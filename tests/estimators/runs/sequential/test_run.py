@@ -12,6 +12,7 @@ from estimators.errors import IncompatibleCells, InputError, MaceError, OptionEr
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from estimators.sample.cells import Values
+from estimators.sample.scores import Query
 from tests.cases import each_case, refusals
 from tests.oracles import comb, half_split_lower, most_misses
 
@@ -160,6 +161,17 @@ def test_labels_that_were_not_there_before_and_a_score_that_parts_the_sides_comp
     assert (apart.decision.value, apart.upper) == ("fail", pytest.approx(1.0, abs=1e-6))
 
 
+def test_few_values_stay_labels_in_batches_too_small_to_show_that_they_are() -> None:
+    """Of four values and 16 records it cannot be said; most batches were refused."""
+    rng, run = np.random.default_rng(4), sequential_run(planned=1000)
+    for size in (60, 8, 8, 9):
+        batch = Scores.of(*rng.choice([0.1, 0.2, 0.4, 0.8], (2, size)))
+        run = run.after(batch)
+
+    assert batch.query is Query.CONTINUOUS
+    assert run.counts.n_records == 170
+
+
 LINE, WORDS = Scores.of(np.arange(40.0), np.arange(40.0)), Scores.of(["a"] * 9, ["b"] * 9)
 
 
@@ -172,7 +184,7 @@ test_what_cannot_be_used_is_named = refusals("act, error, words", [
     (lambda run: run.after(Scores.of(np.arange(8.0), np.arange(8.0))), InputError, "first batch needs 10"),
     (lambda run: run.after([1, 2]), InputError, "Scores"),
     (lambda run: run.after(LINE).after(WORDS), IncompatibleCells, "numbers, not labels"),
-    (lambda run: run.after(WORDS).after(LINE), IncompatibleCells, "labels, not numbers"),
+    (lambda run: run.after(WORDS).after(LINE), IncompatibleCells, "had text as labels, this one has numbers"),
     (lambda run: sequential_run(max_advantage=2.0), OutOfRange, "from -1 to 1"),
     (lambda run: sequential_run(planned=1), OutOfRange, "planned"),
     (lambda run: SequentialRun.from_dict({}), InputError, "no state"),
