@@ -71,6 +71,7 @@ READ_AS_NAMES = {
     "a unit": [f"{each} kg" for each in POINTS],
     "a question mark": ["?", *POINTS[1:]],
     "a word beside whole numbers": [*map(str, range(39)), "unknown"],
+    "a word for a third of whole numbers": ["?" if row % 3 == 0 else str(row) for row in range(60)],
     "a word beside dates": [*(f"2020-01-{1 + i % 28:02}" for i in range(39)), "unknown"],
 }
 
@@ -79,7 +80,7 @@ READ_AS_NAMES = {
 def test_numbers_and_dates_that_would_be_read_as_names_are_refused(texts: list[str]) -> None:
     """As names none is near another, so that a release of the training rows with a little noise passed."""
     odd = next((row for row, text in enumerate(texts) if text in ("?", "unknown")), 0)
-    plain = [each for row, each in enumerate(texts) if row != odd] if "?" in texts else texts
+    plain = [each for each in texts if each != "?"]
     for ask in (lambda **options: encode(one(plain), one(texts), one(plain), **options), encoded_sides(plain, texts)):
         with pytest.raises(InputError, match=f"says {re.escape(repr(texts[odd]))} in row {odd}"):
             ask()
