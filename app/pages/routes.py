@@ -264,6 +264,10 @@ def home(body: str) -> Page:
     )
 
 
+NUMBER = r"\s*[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?\s*"
+"""What a field of a number takes: one of the browser's own drops a comma as it is typed, and 0,1 becomes 1."""
+
+
 def metrics() -> str:
     """A choice for each metric that has a name and needs no weights."""
     return "\n".join(
@@ -313,7 +317,11 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
     openapi = openapi_url.removeprefix("/")
     start = home(
         Template(fragment("home.html")).safe_substitute(
-            metrics=metrics(), kernels=kernels(), formats=formats(), operations=" ".join(row.name for row in OPERATIONS)
+            metrics=metrics(),
+            kernels=kernels(),
+            formats=formats(),
+            number=NUMBER,
+            operations=" ".join(row.name for row in OPERATIONS),
         )
     )
     return [

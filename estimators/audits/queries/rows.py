@@ -168,16 +168,16 @@ def most_equal(cuts: Iterable[Integers], sides: Sequence[slice], released: slice
     tables = [rng.integers(2**62, size=size) for size in most_codes]
     parts = [[table[codes + 1] for table, codes in zip(tables, way.T, strict=True)] for way in ways]
 
-    def found(hashes: Integers) -> int:
+    def rows_there(hashes: Integers) -> int:
         return sum(int(np.isin(hashes[side], hashes[released]).sum()) for side in sides)
 
     sums = [np.sum(columns, axis=0) for columns in parts]
-    best = max(range(len(ways)), key=lambda way: found(sums[way]))
-    chosen, hashes, most = ways[best].copy(), sums[best], found(sums[best])
+    best = max(range(len(ways)), key=lambda way: rows_there(sums[way]))
+    chosen, hashes, most = ways[best].copy(), sums[best], rows_there(sums[best])
     for at in range(chosen.shape[1]):
         own = parts[best][at]
         for way, columns in zip(ways, parts, strict=True):
             other = hashes - own + columns[at]
-            if (more := found(other)) > most:
+            if (more := rows_there(other)) > most:
                 chosen[:, at], own, hashes, most = way[:, at], columns[at], other, more
     return records_of(chosen)

@@ -250,7 +250,7 @@ def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> 
         if part.kind in rows:
             rows[part.kind] += len(_present(part))
     some = [*texts][:: max(1, len(texts) // LOOKS)]
-    units = Counter(found[1] for text in some if (found := UNIT.match(text)))
+    units = Counter(match[1] for text in some if (match := UNIT.match(text)))
     unit = next((unit for unit, number in units.most_common(1) if number > len(some) / 2), None)
     kinds = {text: _spelling(text, unit) for text in some}
     if set(kinds.values()) <= {"name"}:
@@ -293,8 +293,8 @@ def _spelling(text: str, unit: str | None) -> str:
         return "whole" if WHOLE.match(text) else "number"
     if DATE.match(text):
         return "date"
-    found = UNIT.match(text)
-    return "spelled" if spells_number(text) or (found and found[1] == unit) else "name"
+    match = UNIT.match(text)
+    return "spelled" if spells_number(text) or (match and match[1] == unit) else "name"
 
 
 def take_rows(column: Any, rows: NDArray[np.intp]) -> Any:
