@@ -263,7 +263,7 @@ def copied_identifiers(tables: Encoding, confidence: float) -> CopiedIdentifiers
                 lower = min(lower, excess_lower(equal, same, nearby, beside, alpha))
             what = (
                 f"of {same:,} training rows whose {name!r} is released {equal:,} stand beside it in every column that "
-                f"is compared, and of {beside:,} beside others near it {nearby:,} would"
+                f"is compared, and of {beside:,} beside others {nearby:,} would"
             )
             signs.append(_sign_of_copies(lower, equal, confidence, what))
     best = max(signs, key=lambda each: each.beyond_chance.lower, default=None)
