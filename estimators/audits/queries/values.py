@@ -22,8 +22,8 @@ CODE = re.compile(r"[+-]?0\d+\Z")
 UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?([^\W\d_]{1,4})\Z")
 FEW = 0.05
 """Texts that so small a share of a column are among its numbers or dates stand for something else than names."""
-FEW_WORDS, MANY = 3, 16
-"""So do no more different ones than this, beside more different numbers or dates than that."""
+MANY = 16
+"""So do up to as many as they, beside more different numbers or dates than this."""
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?\Z")
 
 
@@ -240,7 +240,7 @@ def spells_any(part: Values, kind: str) -> bool:
 
 
 def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> None:
-    """Refuse numbers and dates that are read as names: those written otherwise, and those beside few other texts.
+    """Refuse numbers and dates that are read as names: those written otherwise, and those beside other texts.
 
     Names are equal or not, and none is near another: a release that follows the training rows closely would pass.
     """
@@ -263,7 +263,7 @@ def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> 
     most = max(numbers, rows["date"])
     usual = {"date"} if rows["date"] == most else {"whole", "number"}
     odd = {text for text, kind in kinds.items() if kind not in usual}
-    few = most >= (1.0 - FEW) * total or (2 * most >= total and len(odd) <= FEW_WORDS and len(texts) > MANY + len(odd))
+    few = most >= (1.0 - FEW) * total or (2 * most >= total and len(texts) > MANY + len(odd))
     if not odd or not (few or 2 * measured >= total):
         return
     table, row, text = next(
