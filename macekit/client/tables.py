@@ -117,6 +117,8 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
         got = type(table).__name__
         raise fault("wrong-type", name, f"got {got}; need a frame, a mapping of columns or a file")
     names, of = columns_of(table)
+    if repeated := [each for at, each in enumerate(names) if each in names[:at]]:
+        raise fault("bad-records", name, f"two columns are called {repeated[0]!r}; give every column a name of its own")
     columns = {each: of(place) for place, each in enumerate(names)}
     for each, values in columns.items():
         if isinstance(values, str | bytes | Mapping | Set) or not _has_length(values):

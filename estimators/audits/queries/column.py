@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.precision import Cut, alike, is_coarser
-from estimators.audits.queries.values import Values, as_dates, as_digits, as_numbers, as_texts, fits_floats
+from estimators.audits.queries.values import (
+    Values,
+    as_dates,
+    as_digits,
+    as_numbers,
+    as_texts,
+    fits_floats,
+    without_point_zero,
+)
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 
@@ -160,7 +168,7 @@ def join_values(name: str, parts: Sequence[Values], as_category: bool, cautions:
     kinds = {part.kind for part in parts} - {"missing"}
     missing = np.concatenate([part.missing for part in parts])
     if as_category:
-        parts = [as_texts(part) for part in parts]
+        parts = without_point_zero([as_texts(part) for part in parts])
         kinds = {"text"}
     if "text" in kinds and kinds <= {"text", "whole", "number"} and not as_category:
         numbers = [as_numbers(as_digits(part) if "whole" in kinds else part) for part in parts]
@@ -221,9 +229,9 @@ def _one_type(parts: Sequence[NDArray[Any]], missing: NDArray[np.bool_]) -> NDAr
     items = every.tolist()
     if all(isinstance(item, int) for item in items):
         return every.astype(np.int64) if min(items) >= -(2**63) and max(items) < 2**63 else every
-    if all(isinstance(item, float) or abs(item) <= 2**53 for item in items):
-        return every.astype(np.float64)
-    return every
+    large = {type(item) for item in items if abs(item) > 2**53}
+    # Floats have lost the last digits of large integers, which stand beside them without these, too.
+    return every if large == {int} else every.astype(np.float64)
 
 
 def _codes(values: NDArray[Any], missing: NDArray[np.bool_]) -> Integers:

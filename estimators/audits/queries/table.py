@@ -339,6 +339,16 @@ def _require_one_kind(name: str, tables: Sequence[str], parts: Sequence[Values])
     Codes such as ``12`` and ``A3`` stand beside each other in every table that is large enough; what is written in
     another way, with a currency or a decimal comma, never does.
     """
+    numbers, dates = (
+        [table for table, part in zip(tables, parts, strict=True) if part.kind in kinds]
+        for kinds in (("whole", "number"), ("date",))
+    )
+    if numbers and dates:
+        raise InputError(
+            f"column {name!r} holds numbers in {numbers[0]} and dates in {dates[0]}: no row of the one could equal one "
+            "of the other. Write it alike in all tables, or name it in `leave_out`",
+            field=dates[0],
+        )
     for kind, kinds in (("number", ("whole", "number")), ("date", ("date",))):
         plain = [table for table, part in zip(tables, parts, strict=True) if part.kind in kinds]
         odd = [

@@ -6,6 +6,7 @@ Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,34 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import LOOKS, spells_number
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")
+POINT_ZERO = re.compile(r"([+-]?(?:0|[1-9]\d*))\.0+\Z")
 CODE = re.compile(r"[+-]?0\d+\Z")
-UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?([^\W\d_]{1,4})\Z")
+THOUSANDS = r"\d{1,3}(?:[., '_\u00a0\u202f]\d{3})+"
+AROUND = re.compile(rf"((?:[A-Z]{{3}}\s|[^\w\s]{{1,2}}\s?)?)(?:{THOUSANDS}|\d+)([.,]\d+)?((?:[^\d.,].{{0,11}})?)\Z")
+"""A number, and what is written before and after it: a sign, a currency, a unit."""
 FEW = 0.05
 """Texts that so small a share of a column are among its numbers or dates stand for something else than names."""
 MANY = 16
-"""So do up to as many as they, beside more different numbers or dates than this."""
-DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?\Z")
+"""So do up to as many different ones as there are different numbers or dates, if these are more than so many."""
+DATE = re.compile(
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?\Z", re.ASCII
+)
+MOMENT = re.compile(
+    r"""\d{1,4}([./-])\d{1,2}\1\d{1,4}([T ,].*)?  # 31/1/2020, 31.01.20 12:30
+    |\d{4}-(\d\d|W\d\d(-\d)?)  # 2020-01, 2020-W05
+    |\d{1,2}:\d\d(:\d\d(\.\d+)?)?\s?([ap]\.?m\.?)?
+    |-?\d+\ days?.*
+    |(\w+,\ )?\d{1,2}[.\s-]+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.\s-]+\d{2,4}.*
+    |(\w+,\ )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\ \d{1,2},?\ \d{4}.*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A date, a time or a span of time, written otherwise than ISO 8601 has dates."""
+EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +204,18 @@ def as_texts(part: Values) -> Values:
     return Values("text", texts, part.missing)
 
 
+def without_point_zero(parts: Sequence[Values]) -> list[Values]:
+    """Texts of whole numbers alike, where one table has ``12`` and another ``12.0``, and none has both."""
+    words = [{*part.values.tolist()} for part in parts]
+    pointed = [{match[1] for text in each if (match := POINT_ZERO.match(text))} for each in words]
+    if not any(pointed) or any(ends & each for ends, each in zip(pointed, words, strict=True)):
+        return [*parts]
+    return [
+        replace(part, values=np.array([POINT_ZERO.sub(r"\1", text) for text in part.values.tolist()], dtype=object))
+        for part in parts
+    ]
+
+
 def fits_floats(part: Values) -> bool:
     """Whether all integers lie within what floats hold."""
     return part.values.dtype.kind != "O" or all(
@@ -220,23 +249,32 @@ def as_numbers(part: Values) -> Values | None:
 
 
 def as_dates(part: Values) -> Values | None:
-    """Texts as the dates that they spell."""
+    """Texts as the dates that they spell; None if one of them spells none."""
     if part.kind != "text":
         return part
-    if not all(absent or DATE.match(text) for text, absent in zip(part.values.tolist(), part.missing, strict=True)):
+    moments = [
+        0 if absent else moment_of(text) for text, absent in zip(part.values.tolist(), part.missing, strict=True)
+    ]
+    return None if None in moments else Values("date", np.array(moments, dtype=np.int64), part.missing)
+
+
+def moment_of(text: str) -> int | None:
+    """Microseconds since 1970 of a date of ISO 8601, as those of a frame; None where it is none, as 31 February."""
+    if (match := DATE.match(text)) is None:
         return None
-    texts = np.where(part.missing, "1970-01-01", part.values).astype(np.str_)
     try:
-        return Values("date", texts.astype("datetime64[us]").astype(np.int64), part.missing)
-    except ValueError:  # 31 February
+        found = datetime.fromisoformat(match[1] + (match[2] or "").replace("UTC", "Z"))
+    except ValueError:
         return None
+    return (found.replace(tzinfo=None) - (found.utcoffset() or timedelta()) - EPOCH) // timedelta(microseconds=1)
 
 
 def spells_any(part: Values, kind: str) -> bool:
     """Whether one of the texts of a column spells a value of this kind, ``number`` or ``date``."""
-    pattern = NUMBER if kind == "number" else DATE
     present = np.unique(part.values[~part.missing].astype(np.str_)).tolist()
-    return any(pattern.match(text) and any(sign.isdigit() for sign in text) for text in present)
+    if kind == "date":
+        return any(moment_of(text) is not None for text in present)
+    return any(NUMBER.match(text) and any(sign.isdigit() for sign in text) for text in present)
 
 
 def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> None:
@@ -245,26 +283,34 @@ def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> 
     Names are equal or not, and none is near another: a release that follows the training rows closely would pass.
     """
     texts = Counter(text for part in parts if part.kind in ("text", "several") for text in _present(part))
-    rows = Counter(dict.fromkeys(("whole", "number", "date", "spelled", "code", "name"), 0))
-    for part in parts:
-        if part.kind in rows:
-            rows[part.kind] += len(_present(part))
     some = [*texts][:: max(1, len(texts) // LOOKS)]
-    units = Counter(match[1] for text in some if (match := UNIT.match(text)))
-    unit = next((unit for unit, number in units.most_common(1) if number > len(some) / 2), None)
-    kinds = {text: _spelling(text, unit) for text in some}
-    if set(kinds.values()) <= {"name"}:
+    around = _around(some, len(texts))
+    if {_spelling(text, around) for text in some} <= {"name"}:
         return
-    kinds = {text: _spelling(text, unit) for text in texts}
+    rows, different = Counter[str](), Counter[str]()
+    for part in parts:
+        if part.kind in ("whole", "number", "date"):
+            rows[part.kind] += len(_present(part))
+            different[part.kind] += len({*_present(part)})
+    kinds = {text: _spelling(text, around) for text in texts}
     for text, kind in kinds.items():
         rows[kind] += texts[text]
-    total, measured = rows.total(), rows["number"] + rows["spelled"]
-    numbers = 0 if rows["code"] else rows["whole"] + measured
-    most = max(numbers, rows["date"])
-    usual = {"date"} if rows["date"] == most else {"whole", "number"}
-    odd = {text for text, kind in kinds.items() if kind not in usual}
-    few = most >= (1.0 - FEW) * total or (2 * most >= total and len(texts) > MANY + len(odd))
-    if not odd or not (few or 2 * measured >= total):
+        different[kind] += 1
+    dates: tuple[str, ...] = ("date", "moment")
+    numbers: tuple[str, ...] = ("number", "spelled")
+    if rows["code"] <= FEW * (rows["code"] + rows["whole"]):
+        numbers = ("whole", *numbers)
+    usual = max(numbers, dates, key=lambda which: sum(rows[kind] for kind in which))
+    values = sum(different[kind] for kind in usual)
+    most = rows["date"] if usual is dates else sum(rows[kind] for kind in numbers)
+    measured = rows["number"] + rows["spelled"]
+    plain = ("date",) if usual is dates else ("whole", "number")
+    odd = {text for text, kind in kinds.items() if kind not in plain}
+    if not odd or not (
+        most >= (1.0 - FEW) * rows.total()
+        or 2 * measured >= rows.total()
+        or (values > MANY and 2 * values >= different.total())
+    ):
         return
     table, row, text = next(
         (table, row, text)
@@ -272,11 +318,14 @@ def require_names(name: str, tables: Sequence[str], parts: Sequence[Values]) -> 
         for row, text in enumerate(map(str, part.values.tolist()))
         if text in odd and not part.missing[row]
     )
-    what = "dates" if usual == {"date"} else "numbers"
+    if usual is dates:
+        what, how = "dates or times", "dates as 2020-01-31 or 2020-01-31T12:30, and times as numbers"
+    else:
+        what, how = "numbers", "them plainly, with a decimal point and nothing around them"
     raise InputError.about(
         table,
-        f"column {name!r} says {text!r} in row {row}, and holds {what}: write them plainly, with a decimal point and "
-        "nothing around them, and leave a missing one empty; or name the column in `categories`, or in `leave_out`",
+        f"column {name!r} says {text!r} in row {row}, and holds {what}: write {how}, and leave a missing one empty; or "
+        "name the column in `categories`, or in `leave_out`",
         row,
     )
 
@@ -285,16 +334,27 @@ def _present(part: Values) -> list[str]:
     return [str(value) for value in part.values[~part.missing].tolist()]
 
 
-def _spelling(text: str, unit: str | None) -> str:
-    """What a text looks like: a number, one written otherwise, a date, a code with leading zeros, or a name."""
+def _around(texts: Sequence[str], different: int) -> tuple[str, str] | None:
+    """What most texts have before and after a number; None where that may be a name for one of a few."""
+    found = [match for text in texts if (match := AROUND.match(text))]
+    for around, number in Counter((each[1], each[3]) for each in found).most_common(1):
+        if 2 * number > len(texts) and (different > MANY or any(each[2] for each in found)):
+            return around
+    return None
+
+
+def _spelling(text: str, around: tuple[str, str] | None) -> str:
+    """What a text looks like: a number or a date, either written otherwise, a code with leading zeros, or a name."""
     if CODE.match(text):
         return "code"
     if NUMBER.match(text) and any(sign.isdigit() for sign in text):
         return "whole" if WHOLE.match(text) else "number"
-    if DATE.match(text):
+    if moment_of(text) is not None:
         return "date"
-    match = UNIT.match(text)
-    return "spelled" if spells_number(text) or (match and match[1] == unit) else "name"
+    if MOMENT.fullmatch(text):
+        return "name" if DATE.match(text) else "moment"
+    match = AROUND.match(text)
+    return "spelled" if spells_number(text) or (match and (match[1], match[3]) == around) else "name"
 
 
 def take_rows(column: Any, rows: NDArray[np.intp]) -> Any:

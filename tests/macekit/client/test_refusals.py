@@ -142,6 +142,16 @@ def test_a_column_of_a_whole_table_is_no_single_value(column, got, mace) -> None
         assert f"column 'a' is of type {got}; need a list" in problem.detail
 
 
+def test_columns_of_a_whole_table_have_names_of_their_own(mace) -> None:
+    """The last of one name stood for all, and a leak in the first passed."""
+    frame = pd.DataFrame(np.arange(20.0).reshape(10, 2), columns=["a", "a"])
+    for client in (macekit, mace):
+        problem = refused(client, frame, frame, ask="check_split")
+
+        assert (problem.kind, problem.field) == ("bad-records", "train")
+        assert "two columns are called 'a'" in problem.detail
+
+
 def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
     class Elsewhere:
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
