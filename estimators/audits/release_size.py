@@ -31,6 +31,7 @@ from estimators.audits.copies import (
 )
 from estimators.audits.queries.nested import default_sizes, nested_scores, require_sizes
 from estimators.audits.queries.query import choose
+from estimators.audits.queries.rows import share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each
@@ -238,7 +239,8 @@ def release_size(
         split = compare_sides(train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes)
     if split is not None and split.caution is not None:
         notes.append(split.caution)
-    drift = drift_of(split)
+    training = share_of_training_rows(tables.members, tables.nonmembers)
+    drift = drift_of(split, shared=training)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else require_sizes(sizes, total)
@@ -287,8 +289,12 @@ def release_size(
             (limit.name for limit in of_size),
             accepted=accept_exposure,
             odd=[
-                *([] if max_advantage is None else drift_beside(step.decisive_upper, max_advantage, drift, prior)),
-                *hidden_by_drift(of_size, drift, prior),
+                *(
+                    []
+                    if max_advantage is None
+                    else drift_beside(step.decisive_upper, max_advantage, drift, prior, training)
+                ),
+                *hidden_by_drift(of_size, drift, prior, training),
                 *(each for each in tables.cautions if each.code != PUBLISHED or step.label in published),
             ],
         )

@@ -36,7 +36,7 @@ from estimators.audits.copies import (
     unasked_fail,
 )
 from estimators.audits.queries.query import choose
-from estimators.audits.queries.rows import require_two_sides
+from estimators.audits.queries.rows import require_two_sides, share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides
 from estimators.audits.sides import labels_of_sides, one_row_each
@@ -64,7 +64,7 @@ from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
-from estimators.sample.doubts import DOUBTS
+from estimators.sample.doubts import DOUBTS, SAME
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.sample.scores import Query as ScoreKind
 from estimators.statement import VERSION, Caution, Provenance
@@ -132,6 +132,7 @@ class SyntheticAudit:
     @property
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
+        accepted = self.copies_judged == "accepted"
         return verdict_of(
             self.limits,
             self.split,
@@ -139,8 +140,9 @@ class SyntheticAudit:
             self.control,
             self.exposures,
             self.accept_exposure,
-            [each for each in self.cautions if each.code != PUBLISHED or self.copies_judged != "accepted"],
+            [each for each in self.cautions if each.code not in (SAME, PUBLISHED if accepted else "")],
             self.provenance.prior,
+            share_of_training_rows(self.tables.members, self.tables.nonmembers),
         )
 
     @property
@@ -274,7 +276,7 @@ def audit_synthetic(
     split = None
     if check_sides:
         split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
-    drift = drift_of(split, control, prior)
+    drift = drift_of(split, control, prior, share_of_training_rows(tables.members, tables.nonmembers))
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further, drift))
     if max_group_advantage is not None and labels is not None:
         number = len(audit_limits) + further - 1

@@ -37,6 +37,7 @@ from estimators.risk.individual import individual_risk
 from estimators.risk.within_groups import GroupAdvantage, by_group
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import SAME
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Estimate, Interval, at_least, at_most, exactly
 
@@ -307,6 +308,7 @@ def verdict_of(
     accept_exposure: bool = False,
     odd: Iterable[Caution] = (),
     prior: float = 0.5,
+    shared: float = 0.0,
 ) -> AuditVerdict:
     """The decision over all limits; a fail of sides that differ without the model is ``fail, or drift``.
 
@@ -315,13 +317,14 @@ def verdict_of(
         what: What is audited: ``model`` or ``release``.
         control: The advantage of a score whose model saw neither side; None if there is no such score.
         exposures: What each query exposes, held together; a severe one leaves open what would be a pass.
+        shared: The share of the hold-out that are training rows.
     """
     if not limits:
         return AuditVerdict(None, False, "", "")
     decision = overall(limit.decision for limit in limits)
     odd = (
         *(each for each in odd if each.code != DRIFT),
-        *hidden_by_drift(limits, drift_of(split, control, prior), prior),
+        *hidden_by_drift(limits, drift_of(split, control, prior, shared), prior, shared),
     )
     names = [limit.name for limit in limits]
     withheld = Withheld.by(exposures or {}, names, accepted=accept_exposure, odd=odd)
@@ -344,18 +347,23 @@ def verdict_of(
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
 
 
-def drift_of(split: SidesBefore | None, control: ControlScore | None = None, prior: float = 0.5) -> float:
-    """By how much the laws of both sides are shown to differ without any leak, by a control score if there is one.
+def drift_of(
+    split: SidesBefore | None, control: ControlScore | None = None, prior: float = 0.5, shared: float = 0.0
+) -> float:
+    """By how much the law of the hold-out is shown to differ from a fair one's without any leak.
 
-    An advantage at that prior is at most its baseline and 2 min(prior, 1 - prior) times that distance.
+    A control score says so if there is one: an advantage at that prior is at most its baseline and
+    2 min(prior, 1 - prior) times that distance. A share of training rows among the hold-out adds no more than itself.
     """
     if control is not None:
         beyond = max(0.0, control.advantage.lower - control.advantage.baseline)
-        return min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
-    return split.interval.lower if split is not None and split.differs else 0.0
+        return min(1.0, shared + beyond / (2.0 * min(prior, 1.0 - prior)))
+    return min(1.0, shared + (split.interval.lower if split is not None and split.differs else 0.0))
 
 
-def hidden_by_drift(limits: Iterable[RiskiestLimit], drift: float, prior: float) -> Iterator[Caution]:
+def hidden_by_drift(
+    limits: Iterable[RiskiestLimit], drift: float, prior: float, shared: float = 0.0
+) -> Iterator[Caution]:
     """That a pass says nothing, as a difference which the sides are shown to have may hide a leak beyond the limit.
 
     With f of members, g of the hold-out, h of those that a fair hold-out were, and D = TV(g, h), the advantage of f
@@ -368,25 +376,30 @@ def hidden_by_drift(limits: Iterable[RiskiestLimit], drift: float, prior: float)
         if limit.decision is not Decision.PASS or limit.name not in OF_BOTH_SIDES:
             continue
         if limit.name == "advantage":
-            yield from drift_beside(limit.estimate.upper, limit.maximum, drift, prior)
+            yield from drift_beside(limit.estimate.upper, limit.maximum, drift, prior, shared)
         else:
             most = 1.0 if limit.beside_drift is None else limit.beside_drift
-            yield from _may_hide(OF_BOTH_SIDES[limit.name], most, limit.maximum, drift)
+            yield from _may_hide(OF_BOTH_SIDES[limit.name], most, limit.maximum, drift, shared)
 
 
-def drift_beside(upper: float, maximum: float, drift: float, prior: float) -> Iterator[Caution]:
+def drift_beside(upper: float, maximum: float, drift: float, prior: float, shared: float = 0.0) -> Iterator[Caution]:
     """That an upper end of the advantage that keeps a limit says nothing beside sides that differ by so much."""
-    yield from _may_hide(OF_BOTH_SIDES["advantage"], upper + 2.0 * (1.0 - prior) * drift, maximum, drift)
+    yield from _may_hide(OF_BOTH_SIDES["advantage"], upper + 2.0 * (1.0 - prior) * drift, maximum, drift, shared)
 
 
-def _may_hide(what: str, most: float, maximum: float, drift: float) -> Iterator[Caution]:
-    if drift and most > maximum:
-        yield Caution(
-            DRIFT,
-            f"the two sides differ by at least {at_least(drift)} without any leak, and so much may hide one: {what} "
-            f"may be {at_most(min(1.0, most))}, above {exactly(maximum)}; shuffle all rows before you split "
-            "them, or audit matched sides",
-        )
+def _may_hide(what: str, most: float, maximum: float, drift: float, shared: float) -> Iterator[Caution]:
+    if not drift or most <= maximum:
+        return
+    if shared:
+        why = f"{100.0 * shared:.3g}% of the hold-out are training rows, too, and so much may hide a leak"
+        instead = "leave these rows out of both sides"
+    else:
+        why = f"the two sides differ by at least {at_least(drift)} without any leak, and so much may hide one"
+        instead = "shuffle all rows before you split them, or audit matched sides"
+    yield Caution(
+        SAME if shared else DRIFT,
+        f"{why}: {what} may be {at_most(min(1.0, most))}, above {exactly(maximum)}; {instead}",
+    )
 
 
 def _of_drift(what: str, control: ControlScore | None) -> str:

@@ -200,7 +200,7 @@ def audit_model(
         labels = tuple(
             labels_of_side(side, each, name) for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
         )
-        cautions = list(shared_rows(*rows))
+        shared, cautions = shared_rows(*rows)
         seed = require_count("seed", seed, 0)
         twins, copies = require_count("twins", twins, 0), require_count("copies", copies)
         retrain = (fit or training.clone_trainer(model, "twins")) if twins else None
@@ -240,6 +240,7 @@ def audit_model(
             split=split,
             control=judge_control(control, labels, confidence, seed),
             strength=strength,
+            shared=shared,
             progress=steps,
             **options,
         )

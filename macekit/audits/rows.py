@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from macekit.problems import fault
@@ -102,8 +102,8 @@ def groups_of_sides(groups: Any, n_train: int) -> tuple[Any, Any] | None:
     return array[:n_train], array[n_train:]
 
 
-def shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
-    """Test rows that the model was trained on, as far as that is not chance."""
+def shared_rows(X_train: Any, X_test: Any) -> tuple[float, list[Caution]]:
+    """The share of the test rows that the model was trained on, as far as that is not chance, and that it is so."""
     from estimators.errors import InputError
     from estimators.statement import Caution
 
@@ -111,19 +111,20 @@ def shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
         raise fault(InputError, "X_test", "it is X_train; need rows that the model was not trained on")
     train, test = _hashes(X_train), _hashes(X_test)
     if train is None or test is None:
-        return
+        return 0.0, []
     if len(train) == len(test) and sorted(train) == sorted(test):
         detail = "its rows are those of X_train; need rows that the model was not trained on"
         raise fault(InputError, "X_test", detail)
     members = set(train)
     shared = sum(each in members for each in test)
     repeated = (len(test) - len(set(test))) * len(train) / len(test)
-    if shared > MORE_THAN_CHANCE * repeated:
-        yield Caution(
-            "shared_rows",
-            f"{shared} of {len(test)} rows of X_test stand in X_train, too: they were trained on, and hide a leak; "
-            "leave them out",
-        )
+    if shared <= MORE_THAN_CHANCE * repeated:
+        return 0.0, []
+    message = (
+        f"{shared} of {len(test)} rows of X_test stand in X_train, too: they were trained on, and hide a leak; "
+        "leave them out"
+    )
+    return shared / len(test), [Caution("shared_rows", message)]
 
 
 def check_sides_alone(rows: tuple[Any, Any], confidence: float, seed: int) -> tuple[SplitCheck | None, list[Caution]]:

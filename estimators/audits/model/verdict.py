@@ -45,7 +45,15 @@ from estimators.decisions.riskiest import (
     verdict_of,
 )
 from estimators.decisions.verdict import Decision, overall
-from estimators.errors import DimensionMismatch, InputError, UnknownName, require_count, require_open_unit
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    OutOfRange,
+    UnknownName,
+    require_count,
+    require_number,
+    require_open_unit,
+)
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.privacy.auc import auc
 from estimators.privacy.direction import Direction
@@ -119,6 +127,7 @@ class ModelAudit:
         cautions: What to know before using the numbers.
         accept_exposure: Whether a severe exposure was accepted.
         strength: What the queries see of records known to be in training; None if that was not measured.
+        shared: The share of the other rows that are training rows, too.
     """
 
     comparison: Comparison
@@ -137,6 +146,7 @@ class ModelAudit:
     cautions: tuple[Caution, ...]
     accept_exposure: bool = False
     strength: Strength | None = None
+    shared: float = 0.0
 
     @property
     def verdict(self) -> AuditVerdict:
@@ -150,6 +160,7 @@ class ModelAudit:
             self.accept_exposure,
             self.cautions,
             self.comparison.ranking[0].advantage.provenance.prior,
+            self.shared,
         )
         if verdict.decision is not Decision.PASS:
             return verdict
@@ -209,6 +220,7 @@ def audit_model(
     split: SplitCheck | None = None,
     control: Control | None = None,
     strength: Strength | None = None,
+    shared: float = 0.0,
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
@@ -244,6 +256,7 @@ def audit_model(
             has one, a fail is "fail, or drift", too.
         strength: What these queries see of records that are known to be in training (``query_strength``), which a pass
             says beside what it covers.
+        shared: The share of the other rows that are training rows, too, which hide a leak from a pass.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
         learners: Which classifiers compete for the learned score.
@@ -266,6 +279,8 @@ def audit_model(
     """
     confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
     require_count("seed", seed, 0)
+    if not 0.0 <= require_number("shared", shared) <= 1.0:
+        raise OutOfRange.about("shared", f"got {shared!r}, need a share from 0 to 1")
     limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.HIGH, max_exposed, at_precision)
     require_groups(max_group_advantage, grouped=groups is not None)
     if outputs not in KINDS:
@@ -304,7 +319,7 @@ def audit_model(
     comparison = compare_queries(scores, prior, confidence, seed)
     exposures = exposures_of(scores, prior, confidence)
     of_groups = max_group_advantage is not None
-    drift = drift_of(split, control, prior)
+    drift = drift_of(split, control, prior, shared)
     verdicts = judge_queries(limits, scores, prior, confidence, seed, int(of_groups), drift=drift)
     if max_group_advantage is not None:
         number = len(limits)
@@ -339,6 +354,7 @@ def audit_model(
         ),
         accept_exposure,
         strength,
+        shared,
     )
 
 

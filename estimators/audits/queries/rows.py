@@ -51,15 +51,14 @@ class Rows:
 def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
     """Records of the sides that stand where they should not: on both, or more than once on one."""
     cautions = []
-    within, across = _pairs(members, nonmembers)
-    if _beyond_chance(across, within):
+    if share_of_training_rows(members, nonmembers):
         shared = int(np.isin(members.records, nonmembers.records).sum())
         message = (
             f"{shared} rows of the members stand among the nonmembers, too: nothing tells these apart, and they "
             "hide a leak; if they are the same records, leave them out of both sides"
         )
         cautions.append(Caution("shared_rows", message))
-    if _beyond_chance(within, across):
+    if rows_repeat(members, nonmembers):
         repeated = [len(side) - len(np.unique(side.records)) for side in (members, nonmembers)]
         counts = " and ".join(
             f"{count} of the {name}" for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True) if count
@@ -84,9 +83,25 @@ def require_two_sides(members: Rows, nonmembers: Rows) -> None:
         )
 
 
+def share_of_training_rows(members: Rows, nonmembers: Rows) -> float:
+    """The share of nonmembers that are rows of the members; 0 where chance explains them."""
+    within, across = _pairs(members, nonmembers)
+    if not _beyond_chance(across, within):
+        return 0.0
+    return float(np.isin(nonmembers.records, members.records).mean())
+
+
 def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
-    """Whether rows repeat within a side far more often than chance makes, by how often they stand on both."""
-    return _beyond_chance(*_pairs(members, nonmembers))
+    """Whether rows repeat within the sides, or within one, far more often than chance makes, by how often on both."""
+    within, across = _pairs(members, nonmembers)
+    if _beyond_chance(within, across):
+        return True
+    for side in (members, nonmembers):  # pairs of a small one are few among those of both
+        times = np.bincount(side.records).astype(np.float64)
+        pairs, room = float((times * (times - 1.0)).sum()) / 2.0, len(side) * (len(side) - 1.0) / 2.0
+        if _beyond_chance(pairs, across * room / (len(members) * len(nonmembers))):
+            return True
+    return False
 
 
 def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:

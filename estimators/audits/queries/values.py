@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")
 POINT_ZERO = re.compile(r"([+-]?(?:0|[1-9]\d*))\.0+\Z")
 CODE = re.compile(r"[+-]?0\d+\Z")
 THOUSANDS = r"\d{1,3}(?:[., '_\u00a0\u202f]\d{3})+"
-AROUND = re.compile(rf"((?:[A-Z]{{3}}\s|[^\w\s]{{1,2}}\s?)?)(?:{THOUSANDS}|\d+)([.,]\d+)?((?:[^\d.,].{{0,11}})?)\Z")
+AROUND = re.compile(rf"((?:[A-Z]{{3}}\s|[^\w\s]{{1,2}}\s?)?)(?:{THOUSANDS}|\d+)([.,]\d+)?((?:[^\d.,@][^.,@]{{0,11}})?)\Z")
 """A number, and what is written before and after it: a sign, a currency, a unit."""
 FEW = 0.05
 """Texts that so small a share of a column are among its numbers or dates stand for something else than names."""

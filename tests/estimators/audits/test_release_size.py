@@ -168,7 +168,9 @@ def test_what_looks_wrong_with_the_tables_is_said() -> None:
     train, holdout, released, _ = drawn(6, 300)
     mixed = {name: np.concatenate([column[:150], holdout[name][150:]]) for name, column in train.items()}
 
-    assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
+    of_mixed = release_size(train, mixed, released, sizes=[300], queries=NEAR, max_advantage=0.4)
+    assert "shared_rows" in codes(of_mixed)
+    assert of_mixed.series.steps[0].undecided_because == "sides_share_records"
     with pytest.raises(InputError, match="nonmembers: these are the training rows, row for row"):
         release_size(train, train, released, sizes=[300], queries=NEAR)
 

@@ -182,6 +182,11 @@ def test_rows_that_repeat_count_once_and_are_said_to() -> None:
     assert codes(check) == ["repeated_rows"]
     assert codes(check_split(stacked(a, part(b, slice(20))), b)) == ["shared_rows"]
 
+    many = {name: rng.normal(size=3000) for name in "xy"}  # pairs of the small side are few among those of both
+    for small in (stacked(*[part(a, slice(12))] * 5), stacked(a, *[part(a, slice(1))] * 19)):
+        for sides in ((small, many), (many, small)):
+            assert codes(check_split(*sides)) == ["repeated_rows"]
+
 
 @pytest.mark.slow
 @each_case("sizes", [(8, 8), (300, 300), (2000, 60), (60, 2000)])

@@ -486,6 +486,22 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
+def test_training_rows_in_the_holdout_hide_no_leak() -> None:
+    """Nine of ten of them: the release follows every training row, and the pass was at most .15."""
+    rng = np.random.default_rng(18)
+    train, fresh = ({name: rng.normal(size=400) for name in "abc"} for _ in range(2))
+    released = {name: column + rng.normal(0, 0.02, 400) for name, column in train.items()}
+    few, most = (stacked(part(train, slice(n)), part(fresh, slice(400 - n))) for n in (12, 360))
+    audits = [
+        audit_synthetic(train, holdout, released, max_advantage=limit, accept_exposure=True, queries=NEAR)
+        for holdout, limit in ((most, 0.3), (fresh, 0.3), (few, 1.0))
+    ]
+
+    assert [each.verdict.word for each in audits] == ["not applicable", "fail", "pass"]
+    assert audits[0].verdict.undecided_because == "sides_share_records"
+    assert "90% of the hold-out are training rows, too" in audits[0].sentence
+
+
 def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
     train, holdout, released, _ = drawn(13, 60)
     few, enough = part(released, slice(4)), part(released, slice(5))
