@@ -4,6 +4,8 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 
 import numpy as np
@@ -239,6 +241,7 @@ class LowerEnd:
         of_cut: The best cut's share of the level.
         of_many: The share of rules with many changes.
         changes: So many changes of guess gain more than chance explains; None if none do.
+        once: The same where a record that stands there more than once counts once; None where none does.
     """
 
     unseen: Validation
@@ -247,9 +250,17 @@ class LowerEnd:
     of_cut: float = 0.0
     of_many: float = 0.0
     changes: int | None = None
+    once: LowerEnd | None = None
 
     def at(self, alpha: float) -> HeldOut:
-        """The largest of all limits, at their shares of the level; the estimate is that of who sets it."""
+        """The largest of all limits, at their shares of the level; the estimate is that of who sets it.
+
+        A rule knows a record again that it has seen: of records that repeat it is that of single ones, if lower.
+        """
+        best = self._at(alpha)
+        return best if self.once is None else min(best, self.once.at(alpha), key=_lower)
+
+    def _at(self, alpha: float) -> HeldOut:
         best = self.of_unseen(alpha)
         if self.cut is not None:
             lower = self.cut.lower(alpha * self.of_cut, best.lower)
@@ -260,6 +271,8 @@ class LowerEnd:
 
     def between(self, alpha: float) -> tuple[float, float]:
         """What the lower end is at least, and at most: a limit of the best cut is not above what that has achieved."""
+        if self.once is not None:
+            return (self.at(alpha).lower,) * 2
         least = self.of_unseen(alpha).lower
         return least, least if self.cut is None else max(least, self.cut.achieved)
 

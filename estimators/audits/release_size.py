@@ -31,12 +31,20 @@ from estimators.audits.copies import (
 )
 from estimators.audits.queries.nested import default_sizes, nested_scores, require_sizes
 from estimators.audits.queries.query import choose
-from estimators.audits.queries.rows import share_of_training_rows
+from estimators.audits.queries.rows import many_rows_repeat, share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each
 from estimators.audits.split import SPLIT_LEARNERS
-from estimators.audits.synthetic import compare_sides, encode_all_rows, few_rows, no_reference, require_rows, scores_of
+from estimators.audits.synthetic import (
+    compare_sides,
+    each_row_once,
+    encode_all_rows,
+    few_rows,
+    no_reference,
+    require_rows,
+    scores_of,
+)
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.riskiest import (
     RiskiestLimit,
@@ -233,6 +241,9 @@ def release_size(
     if unit is not None:
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    every = None if unit is None else encode_all_rows(*whole, tables, categories)
+    if many_rows_repeat(tables.members, tables.nonmembers):
+        every, (tables, _) = every or tables, each_row_once(tables)
     require_rows(tables)
     split = None
     if max_advantage is not None or max_exposed is not None:
@@ -245,7 +256,6 @@ def release_size(
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else require_sizes(sizes, total)
     order = np.random.default_rng(seed).permutation(total).astype(np.int64)
-    every = None if unit is None else encode_all_rows(*whole, tables, categories)
     tables = replace(tables, synthetic=tables.synthetic.part(order))
     together = 1.0 - (1.0 - confidence) / len(grid)
     number = len(further) + of_copies + (max_advantage is not None)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from estimators.adversary.learned import Learner, boosting, logistic
 from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
-from estimators.audits.queries.rows import Rows, rows_repeat
+from estimators.audits.queries.rows import firsts, rows_repeat
 from estimators.audits.queries.table import Sides, Table, encode_sides
 from estimators.decisions.difference import sound_upper
 from estimators.errors import OptionError, TooFewRecords, TooManyCells, require_count, require_open_unit
@@ -227,7 +227,7 @@ def _digest(sides: Sides, confidence: float, seed: int) -> bytes:
 def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learner]) -> SplitCheck:
     members, nonmembers = sides.members, sides.nonmembers
     if rows_repeat(members, nonmembers):
-        members, nonmembers = _once(members), _once(nonmembers)
+        members, nonmembers = members.part(firsts(members)), nonmembers.part(firsts(nonmembers))
     for side, name in ((members, "members"), (nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
             raise TooFewRecords.about(name, f"got {len(side)} different rows, need at least {MIN_RECORDS}")
@@ -257,12 +257,6 @@ def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learne
         len(nonmembers),
         sides.cautions,
     )
-
-
-def _once(side: Rows) -> Rows:
-    """Each different row of a side once."""
-    _, first = np.unique(side.records, return_index=True)
-    return side.part(np.sort(first))
 
 
 def _by_itself(

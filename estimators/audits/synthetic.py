@@ -16,7 +16,7 @@ positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import Learner
 from estimators.arrays import random_of
@@ -36,7 +36,7 @@ from estimators.audits.copies import (
     unasked_fail,
 )
 from estimators.audits.queries.query import choose
-from estimators.audits.queries.rows import require_two_sides, share_of_training_rows
+from estimators.audits.queries.rows import firsts, many_rows_repeat, require_two_sides, share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides
 from estimators.audits.sides import labels_of_sides, one_row_each
@@ -263,13 +263,16 @@ def audit_synthetic(
         labels = None if labels is None else labels[rows]
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    every = None if unit is None else encode_all_rows(*whole, tables, categories)
+    if many_rows_repeat(tables.members, tables.nonmembers):
+        every, (tables, kept) = every or tables, each_row_once(tables)
+        labels = None if labels is None else labels[kept]
     require_rows(tables)
     of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
     scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
     shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
     copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, tables, shared)
-    if unit is not None:
-        every = encode_all_rows(*whole, tables, categories)
+    if every is not None:
         copies = among_all_rows(copies, count_copies(every, shared))
         near = count_near_copies(synthetic_scores(every, [NEAR_COPY]), every, shared)
         near_copies = among_all_rows(near_copies, near)
@@ -313,6 +316,14 @@ def audit_synthetic(
         accept_exposure,
     )
     return _with_cautions(audit, tables, notes, queries is None and reference is None)
+
+
+def each_row_once(tables: Encoding) -> tuple[Encoding, NDArray[np.intp]]:
+    """The tables with each different row of a side once, and which rows of both these are."""
+    of_members, of_nonmembers = firsts(tables.members), firsts(tables.nonmembers)
+    members, nonmembers = tables.members.part(of_members), tables.nonmembers.part(of_nonmembers)
+    kept = np.concatenate([of_members, of_nonmembers + len(tables.members)])
+    return replace(tables, members=members, nonmembers=nonmembers), kept
 
 
 def encode_all_rows(

@@ -25,6 +25,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals, Values
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.doubts import REPEATED
 from estimators.sample.grid import Grid
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import FEW_VALUES, OFTEN, Scores
@@ -204,9 +205,29 @@ def ends_of(
     shuffles: int = ORDERS,
     cluster: Labels | None = None,
 ) -> Ends:
-    """Fit and judge the target's adversaries."""
+    """Fit and judge the target's adversaries; where records repeat, a lower end is that of single ones, if lower."""
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
+    found = _of_rows(data, prior, target, seed, shuffles)
+    if not any(each.code == REPEATED for each in found.fine.doubts):
+        return found
+    once = _of_rows(_single(data), prior, target, seed, shuffles)
+    assert isinstance(found.validation, LowerEnd)
+    assert isinstance(once.validation, LowerEnd)
+    return replace(found, validation=replace(found.validation, once=once.validation))
+
+
+def _single(data: Scores | Counts) -> Scores | Counts:
+    """Each record of a side once; of counts, one record of a cell, which may be of several."""
+    if isinstance(data, Counts):
+        return Counts.trusted(np.minimum(data.members, 1), np.minimum(data.nonmembers, 1), data.cells)
+    firsts = (np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers))
+    members, nonmembers = (side[first] for side, first in zip((data.members, data.nonmembers), firsts, strict=True))
+    return replace(data, members=members, nonmembers=nonmembers)
+
+
+def _of_rows(data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int) -> Ends:
+    """The same of records of which each speaks for itself."""
     target = target or (LearnedTarget() if is_vector(data) else CellsTarget())
     source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     if isinstance(target, LearnedTarget):
@@ -276,7 +297,7 @@ def _clustered(
     data = require_scores(data)
     clusters = Clusters.of(cluster, data, prior)
     if clusters is None:
-        plain = ends_of(data, prior, target, seed, shuffles)
+        plain = _of_rows(data, prior, target, seed, shuffles)
         rows = data.n_members + data.n_nonmembers
         names = names_of(cluster)
         alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)

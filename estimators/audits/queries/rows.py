@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.decisions.verdict import PUBLISHED
@@ -63,9 +64,14 @@ def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
         counts = " and ".join(
             f"{count} of the {name}" for count, name in zip(repeated, (MEMBERS, NONMEMBERS), strict=True) if count
         )
+        instead = (
+            "each different row is asked about once"
+            if many_rows_repeat(members, nonmembers)
+            else "if they are the same records, give each once"
+        )
         message = (
-            f"{counts} repeat a row of their table; if they are the same records, give each once: intervals are "
-            "for independent records"
+            f"{counts} repeat a row of their table, far more often than chance makes: intervals are for independent "
+            f"records; {instead}"
         )
         cautions.append(Caution("repeated_rows", message))
     return cautions
@@ -92,16 +98,38 @@ def share_of_training_rows(members: Rows, nonmembers: Rows) -> float:
 
 
 def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
-    """Whether rows repeat within the sides, or within one, far more often than chance makes, by how often on both."""
-    within, across = _pairs(members, nonmembers)
-    if _beyond_chance(within, across):
+    """Whether rows repeat within the sides far more often than chance makes, a single row or many."""
+    return _beyond_chance(*_pairs(members, nonmembers)) or many_rows_repeat(members, nonmembers)
+
+
+def many_rows_repeat(members: Rows, nonmembers: Rows) -> bool:
+    """Whether many different rows stand more than once on a side where chance would put them on both.
+
+    Of a row that occurs so many times each lies on a side with that side's share of all. A common row is one of many:
+    what only it does says nothing here.
+    """
+    a, b = _occurrences(members, nonmembers)
+    times, share = a + b, len(members) / (len(members) + len(nonmembers))
+    on_one = [(1.0 - each) ** times for each in (share, 1.0 - share)]
+    if _beyond_chance(float((1.0 - on_one[0] - on_one[1])[times > 1].sum()), float(((a > 0) & (b > 0)).sum())):
         return True
-    for side in (members, nonmembers):  # pairs of a small one are few among those of both
-        times = np.bincount(side.records).astype(np.float64)
-        pairs, room = float((times * (times - 1.0)).sum()) / 2.0, len(side) * (len(side) - 1.0) / 2.0
-        if _beyond_chance(pairs, across * room / (len(members) * len(nonmembers))):
+    for own, each, none in zip((a, b), (share, 1.0 - share), on_one, strict=True):
+        by_chance = 1.0 - none - times * each * (1.0 - each) ** np.maximum(times - 1.0, 0.0)
+        if _beyond_chance(float((own > 1).sum()), float(by_chance[times > 1].sum())):
             return True
     return False
+
+
+def _occurrences(members: Rows, nonmembers: Rows) -> tuple[Floats, Floats]:
+    """How often each row stands on either side."""
+    most = 1 + max(int(side.records.max()) for side in (members, nonmembers))
+    a, b = (np.bincount(side.records, minlength=most).astype(np.float64) for side in (members, nonmembers))
+    return a, b
+
+
+def firsts(side: Rows) -> NDArray[np.intp]:
+    """Where each different row of a side stands first."""
+    return np.sort(np.unique(side.records, return_index=True)[1])
 
 
 def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:
@@ -110,8 +138,7 @@ def _pairs(members: Rows, nonmembers: Rows) -> tuple[float, float]:
     Chance makes both equal, whatever the sizes of the sides and however often a row occurs.
     """
     n1, n0 = len(members), len(nonmembers)
-    most = 1 + max(int(side.records.max()) for side in (members, nonmembers))
-    a, b = (np.bincount(side.records, minlength=most).astype(np.float64) for side in (members, nonmembers))
+    a, b = _occurrences(members, nonmembers)
     within = float((a * (a - 1.0) + b * (b - 1.0)).sum()) / 2.0
     across = float((a * b).sum())
     room = n1 * (n1 - 1.0) / 2.0 + n0 * (n0 - 1.0) / 2.0

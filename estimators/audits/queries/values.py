@@ -6,7 +6,6 @@ Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,16 @@ NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")
 POINT_ZERO = re.compile(r"([+-]?(?:0|[1-9]\d*))\.0+\Z")
 CODE = re.compile(r"[+-]?0\d+\Z")
 THOUSANDS = r"\d{1,3}(?:[., '_\u00a0\u202f]\d{3})+"
-AROUND = re.compile(rf"((?:[A-Z]{{3}}\s|[^\w\s]{{1,2}}\s?)?)(?:{THOUSANDS}|\d+)([.,]\d+)?((?:[^\d.,@][^.,@]{{0,11}})?)\Z")
+AROUND = re.compile(
+    rf"((?:[A-Z]{{3}}\s|[^\w\s]{{1,2}}\s?)?)(?:{THOUSANDS}|\d+)([.,]\d+)?((?:[^\d.,@][^.,@]{{0,11}})?)\Z"
+)
 """A number, and what is written before and after it: a sign, a currency, a unit."""
 FEW = 0.05
 """Texts that so small a share of a column are among its numbers or dates stand for something else than names."""
 MANY = 16
 """So do up to as many different ones as there are different numbers or dates, if these are more than so many."""
 DATE = re.compile(
-    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?\Z", re.ASCII
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(?: ?(?:Z|UTC|([+-]\d\d)(?::?(\d\d))?))?\Z", re.ASCII
 )
 MOMENT = re.compile(
     r"""\d{1,4}([./-])\d{1,2}\1\d{1,4}([T ,].*)?  # 31/1/2020, 31.01.20 12:30
@@ -41,7 +42,6 @@ MOMENT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """A date, a time or a span of time, written otherwise than ISO 8601 has dates."""
-EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +252,11 @@ def as_dates(part: Values) -> Values | None:
     """Texts as the dates that they spell; None if one of them spells none."""
     if part.kind != "text":
         return part
-    moments = [
-        0 if absent else moment_of(text) for text, absent in zip(part.values.tolist(), part.missing, strict=True)
-    ]
-    return None if None in moments else Values("date", np.array(moments, dtype=np.int64), part.missing)
+    texts = part.values.tolist()
+    known = {text: moment_of(text) for text, absent in zip(texts, part.missing, strict=True) if not absent}
+    if None in known.values():
+        return None
+    return Values("date", np.array([known.get(text) or 0 for text in texts], dtype=np.int64), part.missing)
 
 
 def moment_of(text: str) -> int | None:
@@ -263,10 +264,11 @@ def moment_of(text: str) -> int | None:
     if (match := DATE.match(text)) is None:
         return None
     try:
-        found = datetime.fromisoformat(match[1] + (match[2] or "").replace("UTC", "Z"))
+        moment = int(np.datetime64(match[1], "us").astype(np.int64))
     except ValueError:
         return None
-    return (found.replace(tzinfo=None) - (found.utcoffset() or timedelta()) - EPOCH) // timedelta(microseconds=1)
+    hours, minutes = match[2] or "+0", int(match[3] or 0)
+    return moment - 60_000_000 * (60 * int(hours) + (-minutes if hours.startswith("-") else minutes))
 
 
 def spells_any(part: Values, kind: str) -> bool:

@@ -52,17 +52,25 @@ def test_predictions_near_whole_numbers_fail_though_no_cut_and_no_range_sees_the
     assert best_by_changes(finest(Scores.of(members, nonmembers)).weights(0.5), 2)[-1] < 0.2
 
 
-def test_copies_with_fewer_digits_and_values_that_only_members_repeat_are_told_apart() -> None:
+def test_copies_with_fewer_digits_are_told_apart() -> None:
     """Members' scores went through single precision: truth 1, and [.000, .036] was certified."""
     rng = np.random.default_rng(2)
     members = rng.normal(size=2000).astype(np.float32).astype(np.float64)
     found = advantage(Scores.of(members, rng.normal(size=2000)))
-    rng = np.random.default_rng(3)
-    repeated = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
 
     assert found.lower > 0.98
     assert found.upper == 1.0
-    assert advantage(Scores.of(repeated, rng.normal(size=1000), "continuous")).lower > 0.35
+
+
+def test_values_that_only_members_repeat_are_told_apart_where_no_two_records_are_one() -> None:
+    """Members' scores may come again by their law, or as rows that stand there twice: only labels say which."""
+    rng = np.random.default_rng(3)
+    repeated = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
+    scores = Scores.of(repeated, rng.normal(size=1000), "continuous")
+
+    assert advantage(scores, cluster=np.arange(2000)).lower > 0.35
+    assert advantage(scores).lower == 0.0
+    assert "repeated_scores" in {each.code for each in advantage(scores).cautions}
 
 
 @pytest.mark.slow

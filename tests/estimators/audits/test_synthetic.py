@@ -486,6 +486,24 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
+@each_case("times", [(2, 1), (1, 5), (3, 3)])
+def test_rows_that_repeat_are_asked_about_once(times) -> None:
+    """Of rows that stand there twice a release of neither side failed: the advantage was said to be at least .98."""
+    rng = np.random.default_rng(23)
+    train, holdout = (stacked(*[{name: rng.normal(size=300 // n) for name in "abc"}] * n) for n in times)
+    released = {name: rng.normal(size=300) for name in "abc"}
+    audit = audit_synthetic(train, holdout, released, max_advantage=0.1, check_sides=False)
+    of_all = audit_synthetic(train, holdout, train, max_advantage=0.1, groups=np.arange(600) % 2, check_sides=False)
+
+    assert (audit.decision, audit.comparison.maximum.interval.lower) == (Decision.INCONCLUSIVE, 0.0)
+    assert codes(audit)[0] == "repeated_rows"
+    assert (audit.provenance.n_members, audit.provenance.n_nonmembers) == (300 // times[0], 300 // times[1])
+    assert of_all.decision is Decision.FAIL
+    assert of_all.copies.members == 300 // times[0] * times[0]
+    sized = release_size(train, holdout, released, sizes=[300], max_advantage=0.1)
+    assert sized.series.steps[0].decision is Decision.INCONCLUSIVE
+
+
 def test_training_rows_in_the_holdout_hide_no_leak() -> None:
     """Nine of ten of them: the release follows every training row, and the pass was at most .15."""
     rng = np.random.default_rng(18)
