@@ -254,7 +254,7 @@ def _of_file(operation: str, file: File, options: Mapping[str, object], roles: t
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
     from macekit.call import JSON
     from macekit.decoding import decode
-    from macekit.operations.of_wings import as_result
+    from macekit.operations import as_result
     from macekit.problems import Problem
 
     source = os.path.basename(file.path)
