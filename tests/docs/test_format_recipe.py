@@ -118,4 +118,5 @@ def test_a_reader_a_row_and_an_example_make_a_format_that_every_door_takes(tmp_p
 def test_the_recipe_names_the_files_of_a_format() -> None:
     recipe = PAGE[PAGE.index("* A body format:") :].partition("\n* ")[0]
 
-    assert all(name in recipe for name in ("decoding/NAME.py", "formats.FILE_FORMATS", "openapi/examples", "service.md"))
+    names = ("decoding/NAME.py", "formats.FILE_FORMATS", "openapi/examples", "service.md")
+    assert all(name in recipe for name in names)
