@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from app.cli import commands, completion, config, declare, demo, gate, importing, keys, serve, verify
+from app.cli import commands, completion, declare, demo, importing, keys, serve, verify
 from app.cli.parsing import MISUSE, Parser, parser_of
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
@@ -19,12 +19,12 @@ from macekit.call import __version__
 COMMANDS = (
     demo.add,
     commands.add,
-    gate.add,
+    commands.add_gate,
     declare.add,
     importing.add,
     commands.add_theory,
     serve.add,
-    config.add,
+    serve.add_config,
     keys.add,
     verify.add,
     completion.add,

@@ -103,13 +103,13 @@ def open_result(path: str, tool: str, say: Callable[[str], None]) -> Source:
 
 def tool_of(source: Source) -> Peer | None:
     """The tool whose result a file is; None if it is no tool's, or too large to be looked at again."""
+    from macekit import operations
     from macekit.call import Call
-    from macekit.operations import of_wings
 
     if source.size is None:
         return None
     with source.body() as body:
-        name = of_wings.tool_of(Call("columns", source.media_type, source.encoding), body)
+        name = operations.tool_of(Call("columns", source.media_type, source.encoding), body)
     if name is None:
         return None
     from macekit.imports.peers import BY_NAME

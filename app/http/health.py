@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from app import WELL_KNOWN
 from app.http.service import service
 from app.openapi.document import answers_with, problems
-from app.openapi.files import file_bytes, files
+from app.openapi.examples import file_bytes, files
 from app.refusals import not_ready, shutting_down
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION

@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files_of, options_with
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
 from macekit.call import ARROW, BRIEF, CSV, FORM_DATA, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM

@@ -30,8 +30,7 @@ from app.workers.channel import (
     receive,
     send,
 )
-from app.workers.privileges import MemoryLimit, confine, files_needed, forbid_looks, give_up_rights
-from app.workers.seccomp import refuse_calls
+from app.workers.privileges import MemoryLimit, confine, files_needed, forbid_looks, give_up_rights, refuse_calls
 from app.workers.uploads import anonymous_file, write_all
 from estimators import MaceError
 from estimators.python.dataclass import dataclass, replace

@@ -48,6 +48,7 @@ FORMER_MODULES = {
     "audits.queries.arrays": "audits.queries.query",
     "clusters.area": "clusters.ends",
     "clusters.lone_rows": "clusters.dependent_rows",
+    "clusters.one_sided_clusters": "clusters.betting",
     "clusters.rule": "clusters.ends",
     "decisions.severe_exposure": "decisions.exposed_members",
     "density.atoms": "density.kernel",

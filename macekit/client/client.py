@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
-from macekit.client.body import File
 from macekit.client.options import Data, Values, explain
 from macekit.client.problems import answer_of, as_mace_problems
 from macekit.client.question import (
@@ -25,6 +24,7 @@ from macekit.client.question import (
     pose_texts,
 )
 from macekit.client.result import Result
+from macekit.client.tables import File
 from macekit.client.theory import Theory
 from macekit.text import POSITIONAL, require_by_name
 

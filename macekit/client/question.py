@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from macekit.client.body import File
 from macekit.client.columns import clusters, column, column_called, is_table, labels, whose_answer
 from macekit.client.keywords import OPTIONS
-from macekit.client.tables import cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
+from macekit.client.tables import File, cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
@@ -254,7 +253,7 @@ def _of_file(operation: str, file: File, options: Mapping[str, object], roles: t
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
     from macekit.call import JSON
     from macekit.decoding import decode
-    from macekit.operations.of_wings import as_result
+    from macekit.operations import as_result
     from macekit.problems import Problem
 
     source = os.path.basename(file.path)

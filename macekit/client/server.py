@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Reply
-from macekit.client.body import File, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
+from macekit.client.tables import File, pack
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:

@@ -99,8 +99,8 @@ def import_scores(path: str | os.PathLike[str], tool: str | None = None) -> pa.T
         >>> table.column_names, macekit.gate(table, max_advantage=0.1).decision
         (['score', 'member'], 'fail')
     """
-    from macekit.client.body import File
     from macekit.client.problems import as_mace_problems
+    from macekit.client.tables import File
 
     with as_mace_problems():
         name = os.fspath(path)

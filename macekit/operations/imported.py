@@ -6,7 +6,6 @@ from scipy.fft import rfft  # noqa: F401
 
 from macekit import operations
 from macekit.catalogue import OPERATIONS, WINGS
-from macekit.operations.of_wings import for_core
 from macekit.schemas.by_operation import QUESTIONS
 
 perform = operations.perform
@@ -15,4 +14,4 @@ for row in OPERATIONS:
     operations.work_of(row.name)
     QUESTIONS[row.name].model_rebuild()
 for wing in WINGS:
-    for_core(wing)
+    operations.for_core(wing)

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import FilePayload, FrameLocator, Locator, Page, expect
 
-from app.openapi.examples import MEMBERS, NONMEMBERS
-from app.openapi.files import file_bytes
+from app.openapi.examples import MEMBERS, NONMEMBERS, file_bytes
 from tests.browser.conftest import Visit
 
 CSV = file_bytes("scores.csv")

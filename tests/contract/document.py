@@ -11,7 +11,7 @@ from jsonschema_rs import Draft202012Validator
 
 from app.main import create_app
 from app.openapi.document import OPTIONS
-from app.openapi.files import files_of
+from app.openapi.examples import files_of
 from app.settings import Settings
 from macekit.call import CSV, JSON
 

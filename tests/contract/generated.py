@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.http.jobs import JOBS
-from app.openapi.files import files_of
+from app.openapi.examples import files_of
 from macekit.call import FORM_DATA, JSON
 from macekit.catalogue import OPERATIONS
 from tests.app.running import Running

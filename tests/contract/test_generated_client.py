@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files_of
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files_of
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation

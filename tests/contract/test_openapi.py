@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from app.main import create_app
 from app.openapi.document import PROBLEMS
-from app.openapi.files import files, files_of
+from app.openapi.examples import files, files_of
 from app.settings import Settings
 from macekit.call import ARROW, CSV, FORM_DATA, JSON, PROBLEM
 from macekit.problems import KINDS

@@ -45,7 +45,7 @@ FORMAT = Bars()
 
 ADDED = {
     "macekit/formats.py": ('    FileFormat("npy"', '    FileFormat("bars", "Bars", ("text/x-bars",)),\n'),
-    "app/openapi/files.py": (
+    "app/openapi/examples.py": (
         "    CSV: _csv,\n",
         '    "text/x-bars": lambda columns, sink: sink.write(_written(columns, CSV).replace(b",", b"|")),\n',
     ),
@@ -55,7 +55,7 @@ ADDED = {
 ASKED = """
 import contextlib, io, json
 from app.cli import main
-from app.openapi.files import file_bytes, files_of
+from app.openapi.examples import file_bytes, files_of
 from macekit.call import Body, Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding import blocks, preview, reader_of
@@ -118,4 +118,5 @@ def test_a_reader_a_row_and_an_example_make_a_format_that_every_door_takes(tmp_p
 def test_the_recipe_names_the_files_of_a_format() -> None:
     recipe = PAGE[PAGE.index("* A body format:") :].partition("\n* ")[0]
 
-    assert all(name in recipe for name in ("decoding/NAME.py", "formats.FILE_FORMATS", "openapi/files", "service.md"))
+    names = ("decoding/NAME.py", "formats.FILE_FORMATS", "openapi/examples", "service.md")
+    assert all(name in recipe for name in names)

@@ -13,8 +13,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from app.main import create_app
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files_of, options_with
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files_of, options_with
 from macekit.call import ARROW, BRIEF, HTML, JSON, MARKDOWN, PNG, Body, Call
 from macekit.catalogue import OPERATIONS
 from macekit.operation import Operation

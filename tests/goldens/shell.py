@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files
 from macekit.catalogue import OPERATIONS
 from tests.app.cli.files import typed as type_line
 from tests.goldens.steady import digest, steady

@@ -17,9 +17,8 @@ from estimators.sample.learned import LearnedCounts
 from macekit.call import Call, Reply
 from macekit.declaration import require_declared
 from macekit.decoding.body import DecodedBody
-from macekit.operations import effects, encode, samples
+from macekit.operations import answer_of_wing, effects, encode, samples
 from macekit.operations.encode import warnings
-from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.problems import Problem, fault
 from macekit.questions.gate import GateAnswer, GateQuestion

@@ -4,8 +4,7 @@ from estimators import plan_verdict, plan_width
 from estimators.decisions.plan import expected_design_effect
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
-from macekit.operations.of_wings import answer_of_wing
+from macekit.operations import answer_of_wing, encode
 from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem, fault
 from macekit.questions.plan import PlanAnswer, PlanQuestion

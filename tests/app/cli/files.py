@@ -19,8 +19,7 @@ import pytest
 
 from app.cli import main
 from app.cli.parsing import FAIL, PASS, UNDECIDED
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import FILES, file_bytes
+from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
 from estimators.audits.queries.shadows import random_halves
 from macekit.call import CSV
 

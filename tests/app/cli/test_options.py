@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.cli.commands import QUESTIONS, THEORY
-from app.cli.gate import GATE
+from app.cli.commands import GATE, QUESTIONS, THEORY
 from app.cli.inputs import in_shell
 from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser

@@ -14,8 +14,7 @@ import pytest
 
 from app.cli import run
 from app.cli.commands import QUESTIONS
-from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
-from app.openapi.files import FILES
+from app.openapi.examples import FILES, JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from macekit.call import CSV
 from tests.app.cli.files import answer, refused, service, side, typed
 from tests.cases import each_case

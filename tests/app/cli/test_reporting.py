@@ -13,8 +13,7 @@ import pytest
 from pyarrow import csv, ipc
 
 from app.cli import run
-from app.cli.commands import QUESTIONS
-from app.cli.gate import GATE
+from app.cli.commands import GATE, QUESTIONS
 from app.cli.outputs import is_shown, suffixes_of
 from macekit.call import CSV, Body, Call
 from macekit.catalogue import OPERATIONS

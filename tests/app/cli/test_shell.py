@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.commands import QUESTIONS, THEORY
-from app.cli.gate import GATE
+from app.cli.commands import GATE, QUESTIONS, THEORY
 from tests.app.cli.files import COMMAND, HUMBLE, Done, process, refused, typed
 from tests.cases import each_case
 from tests.macekit.asking import quickly

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from app.cli.commands import THEORY
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files, files_of, options_with
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files, files_of, options_with
 from macekit.call import JSON, NPY
 from macekit.catalogue import ARRAYS, flag
 from macekit.operation import Operation

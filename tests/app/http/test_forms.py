@@ -10,8 +10,7 @@ from itertools import cycle
 
 import pytest
 
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import FILES, file_bytes
+from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
 from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.catalogue import BY_NAME, FORMS, quick
 from macekit.reports.content import has_figures

@@ -21,7 +21,7 @@ from app import keys
 from app.audit_file import verify
 from app.http.jobs import LONGEST_WAIT, USUAL_WAIT, seconds_to_wait
 from app.keys import Key
-from app.openapi.files import file_bytes
+from app.openapi.examples import file_bytes
 from macekit.client import server as client
 from tests.app.http.asked import metric, put_waiting_work, reached, slug, workers_of
 from tests.app.running import Answer, Running, ready, until

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from app.openapi.files import file_bytes, files_of, options_with
+from app.openapi.examples import file_bytes, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, quick
 from macekit.operations import perform

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from app.workers import seccomp
+from app.workers import privileges
 
 pytestmark = pytest.mark.skipif(
-    platform.machine() not in seccomp.ARCHITECTURES, reason="the filter knows x86-64 and ARM on Linux"
+    platform.machine() not in privileges.ARCHITECTURES, reason="the filter knows x86-64 and ARM on Linux"
 )
 
 TRY = """
 import ctypes, errno, json, os, signal, sys, threading
-from app.workers import seccomp
-column = seccomp.ARCHITECTURES[os.uname().machine][1]
+from app.workers import privileges
+column = privileges.ARCHITECTURES[os.uname().machine][1]
 numbers = {}
-for kind in (seccomp.NETWORK, seccomp.SERVERS, seccomp.PROGRAMS, seccomp.OTHER_PROCESSES, seccomp.NAMESPACES,
-             seccomp.KERNEL, seccomp.CLONE, seccomp.CLONE3):
+for kind in (privileges.NETWORK, privileges.SERVERS, privileges.PROGRAMS, privileges.OTHER_PROCESSES,
+             privileges.NAMESPACES, privileges.KERNEL, privileges.CLONE, privileges.CLONE3):
     numbers |= {name: number[column] for name, number in kind.items()}
 libc = ctypes.CDLL(None, use_errno=True)
 def call(name, *arguments):
@@ -46,7 +46,7 @@ def tried():
     }
 before = tried()
 assert libc.prctl(38, 1, 0, 0, 0) == 0
-given_up = seccomp.refuse_calls(network=sys.argv[1] == "network")
+given_up = privileges.refuse_calls(network=sys.argv[1] == "network")
 after = tried()
 thread = threading.Thread(target=int)
 thread.start()
@@ -85,23 +85,23 @@ def test_a_worker_that_reads_from_a_bucket_keeps_the_network_and_serves_nobody()
     assert {after[name] for name in ("listen", "accept", "accept4", "execve", "kill", "unshare")} == {"EPERM"}
 
 
-@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+@pytest.mark.parametrize("machine", privileges.ARCHITECTURES)
 @pytest.mark.parametrize("network", [True, False])
 def test_each_jump_leads_where_it_says(machine: str, network: bool) -> None:
     """A literal reading of the program by the kernel's rules, for each call there could be."""
-    architecture, column = seccomp.ARCHITECTURES[machine]
-    program = list(struct.iter_unpack("HBBI", seccomp._filter(architecture, column, network=network)))
-    refused = set(seccomp.numbers_to_refuse(column, network=network))
-    clone, clone3 = seccomp.CLONE["clone"][column], seccomp.CLONE3["clone3"][column]
+    architecture, column = privileges.ARCHITECTURES[machine]
+    program = list(struct.iter_unpack("HBBI", privileges._filter(architecture, column, network=network)))
+    refused = set(privileges.numbers_to_refuse(column, network=network))
+    clone, clone3 = privileges.CLONE["clone"][column], privileges.CLONE3["clone3"][column]
 
     def outcome(number: int, of: int = architecture, first: int = 0) -> int:
-        memory = {seccomp.OF_NUMBER: number, seccomp.OF_ARCHITECTURE: of, seccomp.OF_FIRST_ARGUMENT: first}
+        memory = {privileges.OF_NUMBER: number, privileges.OF_ARCHITECTURE: of, privileges.OF_FIRST_ARGUMENT: first}
         held = at = 0
         while True:
             code, if_so, if_not, value = program[at]
-            if code == seccomp.RETURN:
+            if code == privileges.RETURN:
                 return value
-            if code == seccomp.LOAD:
+            if code == privileges.LOAD:
                 held, at = memory[value], at + 1
                 continue
             so = {0x15: held == value, 0x35: held >= value, 0x45: bool(held & value)}[code]
@@ -125,9 +125,15 @@ def test_the_numbers_are_those_of_the_systems_headers(column: int) -> None:
     if not HEADERS[column].exists():
         pytest.skip("the system has no such header")
     numbers = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", HEADERS[column].read_text()))
-    kinds = (seccomp.NETWORK, seccomp.SERVERS, seccomp.PROGRAMS, seccomp.OTHER_PROCESSES, seccomp.NAMESPACES)
+    kinds = (
+        privileges.NETWORK,
+        privileges.SERVERS,
+        privileges.PROGRAMS,
+        privileges.OTHER_PROCESSES,
+        privileges.NAMESPACES,
+    )
     for name, known in [
-        pair for kind in (*kinds, seccomp.KERNEL, seccomp.CLONE, seccomp.CLONE3) for pair in kind.items()
+        pair for kind in (*kinds, privileges.KERNEL, privileges.CLONE, privileges.CLONE3) for pair in kind.items()
     ]:
         number = known[column]
         assert (None if number is None else str(number)) == numbers.get(name), name

@@ -26,11 +26,10 @@ from estimators import (
     paired_difference,
 )
 from estimators.adversary.many_changes import readings
-from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper, refuse
+from estimators.clusters.betting import STAKES, BettingEnds, Shares, least_error, mean_upper, refuse
 from estimators.clusters.blocks import guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
 from estimators.clusters.effective import accuracies, lower_by_variance
-from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import DimensionMismatch, IncompatibleCells, InputError, MixedTypes, OptionError, TooFewRecords
 from estimators.limits.binomial import lower_limit
 from estimators.optimum.ends import checked_ends

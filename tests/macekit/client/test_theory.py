@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import macekit
-from app.openapi.examples import JSON_EXAMPLES
-from app.openapi.files import file_bytes, files_of, options_with
+from app.openapi.examples import JSON_EXAMPLES, file_bytes, files_of, options_with
 from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.client import server
 from tests.app.running import Running

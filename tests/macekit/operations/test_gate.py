@@ -7,8 +7,7 @@ import jsonschema_rs
 import numpy as np
 import pytest
 
-from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
-from app.openapi.files import csv_text
+from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE, csv_text
 from estimators import Scores, preset
 from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage

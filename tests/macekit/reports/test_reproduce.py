@@ -12,8 +12,7 @@ import pytest
 from pyarrow import csv
 
 from app.cli import main
-from app.openapi.examples import JSON_EXAMPLES, SAMPLE
-from app.openapi.files import file_bytes
+from app.openapi.examples import JSON_EXAMPLES, SAMPLE, file_bytes
 from macekit.call import ARROW_FILE, CSV
 from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 from macekit.reports.content.provenance import section

@@ -3,8 +3,7 @@
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES as TOGETHER_EXAMPLES
-from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
-from app.openapi.files import csv_text
+from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE, csv_text
 from estimators import Counts, Scores
 from estimators.theory.agreement import agreement
 from macekit.call import CSV
