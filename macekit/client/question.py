@@ -15,6 +15,7 @@ import numpy as np
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, column_called, is_table, labels, whose_answer
 from macekit.client.keywords import OPTIONS
+from macekit.client.problems import fault
 from macekit.client.tables import cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
 
@@ -150,7 +151,6 @@ def pose_arrays(name: str, operation: str, arrays: Mapping[str, object], argumen
 def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
     """A question of what a language model said of texts: a file of both sides, or a file or a list for each."""
     from macekit.decoding.body import DecodedBody
-    from macekit.problems import fault
     from macekit.schemas.query_string import of_table
 
     arguments = _current("audit_text", "text", arguments)
@@ -197,7 +197,6 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
-    from macekit.problems import fault
 
     function = BY_NAME[operation].python
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
@@ -332,8 +331,6 @@ def _are_counts(value: object) -> bool:
 
 def _with_queries(releases: object) -> object:
     """Releases of which each is a query; what is no mapping of releases stays as it is."""
-    from macekit.problems import fault
-
     if not isinstance(releases, Mapping) or hasattr(releases, "columns"):
         return releases
     several = {
@@ -357,8 +354,6 @@ def _plain(scores: Any) -> Any:
 def _query(sample: Any, where: str) -> Sample:
     if isinstance(sample, tuple):
         if len(sample) != 2:
-            from macekit.problems import fault
-
             words = f"got a tuple of {len(sample)}; need a pair, of members' and nonmembers' scores"
             raise fault("wrong-type", where.removesuffix("."), words)
         return _sample(dict(zip(SAMPLE, sample, strict=False)), where)
@@ -367,8 +362,6 @@ def _query(sample: Any, where: str) -> Sample:
 
 def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
     """Counts, or those of an answer of them, by their names; no other answer is any."""
-    from macekit.problems import fault
-
     if (other := whose_answer(counts)) is not None:
         raise fault("wrong-type", where, f"got {other}; need {COUNTS}")
     if not isinstance(counts, Mapping) and not _are_counts(counts):
@@ -381,7 +374,6 @@ def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
 def _require_scores(value: object, where: str) -> None:
     """Refuse an answer in place of one side's scores, be it one of counts."""
     from macekit.client.result import Result
-    from macekit.problems import fault
 
     got = whose_answer(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
     if got is not None:
@@ -403,8 +395,6 @@ def _counts(counts: Any, where: str) -> dict[str, object]:
 
 
 def _shards(shards: Any) -> list[Any]:
-    from macekit.problems import fault
-
     if isinstance(shards, str | os.PathLike) or _are_counts(shards) or not hasattr(shards, "__iter__"):
         raise fault("wrong-type", "shards", f"got {type(shards).__name__}; need a list of counts, or of answers")
     return list(shards)
@@ -422,8 +412,6 @@ def _cautions(*counts: Any) -> tuple[Caution, ...]:
 
 def _option(value: Any, name: str) -> Any:
     """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
-    from macekit.problems import fault
-
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -482,7 +470,5 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
 
 
 def _require_none(names: Mapping[str, object], why: str) -> None:
-    from macekit.problems import fault
-
     for name in sorted(names):
         raise fault("bad-option", name, why)

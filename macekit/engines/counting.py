@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from macekit.client.problems import as_mace_problems
+from macekit.client.problems import as_mace_problems, fault
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
@@ -246,7 +246,6 @@ def write_risks(
 
     from macekit.client.tables import query as query_of
     from macekit.operations.encode import json_bytes
-    from macekit.problems import fault
     from macekit.sources.risks import SUFFIXES
     from macekit.sources.risks import write_risks as write
     from macekit.sources.shards import are_paths, shards_of
@@ -333,7 +332,6 @@ def _arrow(batch: Any, call: Call) -> pa.Table:
     from macekit.client.columns import columns_of, is_table
     from macekit.client.tables import require_alike
     from macekit.decoding.roles import roles
-    from macekit.problems import fault
 
     if isinstance(batch, Mapping) or hasattr(batch, "iloc") or getattr(getattr(batch, "dtype", None), "names", None):
         names, of = columns_of(batch)
@@ -357,7 +355,6 @@ def _column(values: Any, what: str) -> Any:
 
     from estimators.errors import InputError
     from macekit.client.columns import arrow_of, column
-    from macekit.problems import fault
 
     if isinstance(values, str | bytes | os.PathLike | Mapping | Set):
         got = type(values).__name__
