@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from macekit.catalogue import BY_NAME
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, column_called, is_table, labels, whose_answer
 from macekit.client.keywords import OPTIONS
@@ -61,11 +62,11 @@ class Question:
     source: str | None = None
 
 
-def pose(name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
-    """The question that a function called ``name`` was asked with these arguments."""
+def pose(operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
+    """The question that the function of an operation was asked with these arguments."""
     from macekit.schemas.query_string import TABLE, of_table
 
-    arguments = _current(name, operation, arguments)
+    arguments = _current(operation, arguments)
     for side, value in (("members", members), ("nonmembers", nonmembers)):
         _require_scores(value, side)
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
@@ -123,13 +124,13 @@ def source_of(value: object) -> Source | RemoteTable | None:
     return Batches(value) if is_stream(value) else None
 
 
-def pose_arrays(name: str, operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
+def pose_arrays(operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
     from macekit.schemas.query_string import of_table
 
-    arguments = _current(name, operation, arguments)
+    arguments = _current(operation, arguments)
     about = set(of_table(operation))
     options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
     roles = {each: arguments[each] for each in about if arguments.get(each) is not None}
@@ -153,7 +154,7 @@ def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]
     from macekit.decoding.body import DecodedBody
     from macekit.schemas.query_string import of_table
 
-    arguments = _current("audit_text", "text", arguments)
+    arguments = _current("text", arguments)
     about = set(of_table("text"))
     roles = {each: value for each, value in arguments.items() if each in about and value is not None}
     options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
@@ -180,10 +181,9 @@ def pose_groups(operation: str, groups: Mapping[str, object], arguments: Mapping
 
 def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of whole tables: frames, mappings of columns, or files."""
-    from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
 
-    arguments = _current(BY_NAME[operation].python, operation, arguments)
+    arguments = _current(operation, arguments)
     options = {each: _option(value, each) for each, value in arguments.items()}
     columns = {name: whole(value, name) for name, value in tables.items() if value is not None}
     return Question(operation, options, DecodedBody(tables=columns))
@@ -194,18 +194,16 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 
     A query may be a table, a file or a source of its own; the names of columns are then those of all of these.
     """
-    from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
 
-    function = BY_NAME[operation].python
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
         if (other := whose_answer(each)) is not None:
             raise fault("wrong-type", f"queries[{place}]", f"got {other}; need scores, {COUNTS}")
     if operation != "compare":
         queries = _with_queries(queries)
     if not _are_queries(queries):
-        return pose(function, operation, queries, None, arguments)
+        return pose(operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
     from macekit.schemas.query_string import MODEL, TABLE
 
@@ -219,7 +217,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
         what = "labels of rows are not read of several tables; put the scores into one, a column for each query"
         raise fault("bad-option", of_rows, what)
     rest = {name: value for name, value in arguments.items() if name not in roles}
-    question = pose(function, operation, None, None, rest)
+    question = pose(operation, None, None, rest)
     about = {name: rest[name] for name in ("estimator", "query") if rest.get(name) is not None} | roles
     bodies = {
         require_name(name, place): _of_table(each, about)
@@ -243,7 +241,7 @@ def _is_own_table(query: object) -> bool:
 
 def _of_table(query: object, arguments: Mapping[str, Any]) -> DecodedBody:
     """One query of several, as records or as counts."""
-    question = pose("estimate", "advantage", query, None, arguments)
+    question = pose("advantage", query, None, arguments)
     if isinstance(question.records, File):
         return question.records.decode("advantage", question.roles)
     return cast("DecodedBody", question.records)
@@ -435,9 +433,9 @@ def keywords(operation: str) -> frozenset[str]:
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 
 
-def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of the function that was called by the names they have now; what is none of them is refused."""
-    keys = keywords(operation)
+def _current(operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of the function of an operation by the names they have now; what is none of them is refused."""
+    function, keys = BY_NAME[operation].python.rpartition(".")[2], keywords(operation)
     require_keywords(function, arguments, keys)
     by_name = dict(arguments)
     for former, current in FORMER.items():
