@@ -9,6 +9,7 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from macekit.call import JSON, NPZ, Call
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
 from macekit.client.body import File
@@ -839,7 +840,6 @@ class Local(Client):
         return "macekit.client.client.Local()"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from macekit.call import Call
         from macekit.operations import answer, perform
         from macekit.problems import Problem
         from macekit.schemas.query_string import query_pairs
@@ -866,7 +866,6 @@ class Local(Client):
 
 def _is_counted(file: File, question: Question) -> bool:
     """Whether a file is so large that it is counted as it is read, as the command does."""
-    from macekit.call import JSON, NPZ
     from macekit.questions.counts.work import EXPANSION, LARGE, counts_suffice, vectors_suffice
 
     call = file.call(question.operation, question.roles)

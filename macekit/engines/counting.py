@@ -11,13 +11,13 @@ import os
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from macekit.call import Call
 from macekit.client.problems import as_mace_problems, fault
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from macekit.call import Call
     from macekit.client.result import Result
 
 
@@ -54,7 +54,6 @@ def partial(batch: Any, *, score: str | None = None, member: str | None = None, 
         >>> rows["members"].to_pylist(), rows["nonmembers"].to_pylist()
         ([1, 1], [0, 1])
     """
-    from macekit.call import Call
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
     from macekit.questions.counts.work import start_of
@@ -129,7 +128,6 @@ def counts_by(
         >>> sorted(regions), regions["north"].n_members + regions["south"].n_members == member.sum()
         (['north', 'south'], np.True_)
     """
-    from macekit.call import Call
     from macekit.client.client import Local
     from macekit.client.question import source_of
     from macekit.client.tables import query as query_of
