@@ -119,23 +119,15 @@ __all__ = [
     "verdict",
 ]
 
-_OF_WINGS = {
-    "Match": "estimators.audits.sides",
-    "match_sides": "estimators.audits.sides",
-    "ReleaseSize": "estimators.audits.release_size",
-    "release_size": "estimators.audits.release_size",
-    "ReleaseComparison": "estimators.audits.releases",
-    "compare_releases": "estimators.audits.releases",
-    "Control": "estimators.audits.split",
-    "SplitCheck": "estimators.audits.split",
-    "check_split": "estimators.audits.split",
-    "control": "estimators.audits.split",
-    "SyntheticAudit": "estimators.audits.synthetic",
-    "audit_synthetic": "estimators.audits.synthetic",
-    "release_queries": "estimators.audits.synthetic",
-    "Series": "estimators.runs.series",
-    "advantage_series": "estimators.runs.series",
+_NAMES_OF_WINGS = {
+    "estimators.audits.release_size": ("ReleaseSize", "release_size"),
+    "estimators.audits.releases": ("ReleaseComparison", "compare_releases"),
+    "estimators.audits.sides": ("Match", "match_sides"),
+    "estimators.audits.split": ("Control", "SplitCheck", "check_split", "control"),
+    "estimators.audits.synthetic": ("SyntheticAudit", "audit_synthetic", "release_queries"),
+    "estimators.runs.series": ("Series", "advantage_series"),
 }
+_OF_WINGS = {name: module for module, names in _NAMES_OF_WINGS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -99,23 +99,17 @@ __all__ = [
     "write_risks",
 ]
 
-_OWNERS = {
-    "Chart": "macekit.client.display",
-    "Dataset": "macekit.client.question",
-    "Mace": "macekit.client.server",
-    "MaceProblem": "macekit.client.problems",
-    "MaceUnreachable": "macekit.client.problems",
-    "Result": "macekit.client.result",
-    "ModelAudit": "macekit.audits.model",
-    "audit_model": "macekit.audits.model",
-    "counts_by": "macekit.engines",
-    "import_scores": "macekit.imports.reading",
-    "merged": "macekit.engines",
-    "partial": "macekit.engines",
-    "risk_table": "macekit.engines",
-    "sql": "macekit.engines",
-    "write_risks": "macekit.engines",
+_NAMES_OF_MODULES = {
+    "macekit.audits.model": ("ModelAudit", "audit_model"),
+    "macekit.client.display": ("Chart",),
+    "macekit.client.problems": ("MaceProblem", "MaceUnreachable"),
+    "macekit.client.question": ("Dataset",),
+    "macekit.client.result": ("Result",),
+    "macekit.client.server": ("Mace",),
+    "macekit.engines": ("counts_by", "merged", "partial", "risk_table", "sql", "write_risks"),
+    "macekit.imports.reading": ("import_scores",),
 }
+_OWNERS = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from app.cli.importing import open_result, tool_of
 from app.cli.inputs import Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of, target_of
@@ -329,8 +330,6 @@ def _inputs(
 
 def _results(question: Operation, paths: list[str], arguments: argparse.Namespace, progress: Progress) -> Inputs:
     """Scores out of another tool's file: one, or one for each query."""
-    from app.cli.importing import open_result
-
     if getattr(arguments, "members", None) or arguments.format is not None:
         message = "--from: reads both sides of one file, and tells its format by itself; name the file alone"
         raise Misuse(message)
@@ -341,8 +340,6 @@ def _results(question: Operation, paths: list[str], arguments: argparse.Namespac
 
 def _of_other_tool(source: Source | Shards | None) -> str:
     """That a file which cannot be read is another tool's result, and how it is; empty if it is none."""
-    from app.cli.importing import tool_of
-
     tool = tool_of(source) if isinstance(source, Source) else None
     return "" if tool is None else f"is a result of {tool.title}'s: --from {tool.name} reads it"
 

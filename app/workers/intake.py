@@ -60,24 +60,24 @@ async def answer(
     small = upload.declared is None or upload.declared <= settings.inline_limit
     head = b""
     if streamed:
-        with pool.receive(client, upload, small=small):
+        with pool.admission.receive(client, upload, small=small):
             head = await upload.head()
         if not upload.ended:
             async with pool.streams.place(upload) as place:
                 if place:
-                    with pool.admit(client):
+                    with pool.admission.admit(client):
                         return await _through_pipe(pool, call, upload, client, head)
             upload.renew_deadline()
-    with pool.receive(client, upload, small=small):
+    with pool.admission.receive(client, upload, small=small):
         source = await _read_whole(upload, pool, client, head)
     if note_body is not None:
         note_body(source)
     if isinstance(source, Spool):
-        with source, pool.admit(client):
+        with source, pool.admission.admit(client):
             return await _while_connected(pool.run(call, source, client=client), upload.wait_for_disconnect())
     if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
         return await _answer_small(pool, call, source, upload, client)
-    with pool.admit(client, small=not has_dataset):
+    with pool.admission.admit(client, small=not has_dataset):
         work = pool.run(call, source, small=not has_dataset, client=client)
         return await _while_connected(work, upload.wait_for_disconnect())
 
@@ -88,12 +88,12 @@ async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, cli
     While several clients ask, one that has another question under way gets a worker: nobody waits here behind what one
     asks at once.
     """
-    if not (pool.takes_more(client) or (pool.turns.busy and pool.has_idle())):
-        with pool.count(client):
+    if not (pool.admission.takes_more(client) or (pool.turns.busy and pool.has_idle())):
+        with pool.admission.count(client):
             async with pool.turns.turn(client) as own:
                 if own:
                     return pool.answer(call, Body.of(body))
-    with pool.admit(client, small=True):
+    with pool.admission.admit(client, small=True):
         return await _while_connected(pool.run(call, body, client=client), upload.wait_for_disconnect())
 
 
@@ -244,8 +244,8 @@ async def _make_room(upload: Upload, pool: Pool, spool: Spool, client: str, size
     if spool.size + size > pool.settings.body_limit:  # a stream that found no worker to be read into
         raise pool.busy("no worker is free to read so large a body as it comes")
     while not spool.has_room(size):
-        if not pool.make_room(client, spool.size + size):
-            pool.displace(upload)
+        if not pool.admission.line.make_room(client, spool.size + size):
+            pool.admission.displace(upload)
         for _ in range(ROUNDS):  # until what was ended has let go of its memory
             await asyncio.sleep(0)
             if spool.has_room(size):

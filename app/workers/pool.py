@@ -11,14 +11,14 @@ import logging
 import os
 import signal
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from weakref import finalize
 
 from app.refusals import busy, internal_error, not_ready, out_of_memory, shutting_down, too_long, worker_lost
 from app.settings import Settings
-from app.workers.admission import IN_LINE, Admission, Arriving, InLine, Refusals, Streams, Turns
+from app.workers.admission import IN_LINE, Admission, InLine, Refusals, Streams, Turns
 from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, forgetting, load_function
 from app.workers.processes import ForkServer, Source, Worker
@@ -65,8 +65,8 @@ class Pool:
         self.streams = Streams(max(1, settings.processes - 1), min(settings.stall_limit, settings.time_limit))
         self.turns = Turns()
         self.refusals = Refusals()
+        self.admission = Admission(settings.processes, settings.queue, settings.per_client)
         self._perform = partial(load_function, perform)
-        self._admission = Admission(settings.processes, settings.queue, settings.per_client)
         self._fork_server = ForkServer(
             perform, settings.memory_limit, self._worker_exited, confined=confined, data=settings.data
         )
@@ -81,7 +81,7 @@ class Pool:
 
     async def start(self) -> None:
         """Start the processes; jobs may come at once and wait until the first is there, about half a second later."""
-        self._closed = self._admission.closed = False
+        self._closed = self.admission.closed = False
         self._fork_server.start()
         with suppress(ImportError, AttributeError):  # then no worker starts either, which is told
             self._perform()  # small questions are answered here, and none should wait for an import
@@ -90,10 +90,10 @@ class Pool:
 
     async def stop(self) -> None:
         """Admit no more, let what is under way finish within the drain limit, then end it."""
-        self._admission.closed = True
+        self.admission.closed = True
         await self._drain(self.settings.drain_limit)
         self._closed = True
-        while (waiting := self._admission.line.pop()) is not None:
+        while (waiting := self.admission.line.pop()) is not None:
             waiting.set_exception(shutting_down())
         for task in self._spawning:
             task.cancel()
@@ -111,27 +111,27 @@ class Pool:
     @property
     def ready(self) -> bool:
         """Whether workers are alive and any request would be admitted."""
-        return not self._admission.closed and bool(self._workers) and not self._is_full()
+        return not self.admission.closed and bool(self._workers) and not self._is_full()
 
     def check_ready(self) -> None:
         """Say why nothing would be admitted, if that is so."""
-        if self._admission.closed or not self._workers:
+        if self.admission.closed or not self._workers:
             raise not_ready("the workers are not up", 1)
         if self._is_full():
-            raise busy("no request would be admitted, not even a small one", self._admission.seconds())
+            raise busy("no request would be admitted, not even a small one", self.admission.seconds())
 
     def _is_full(self) -> bool:
-        return self._admission.is_full(small=True) and self.turns.is_full()
+        return self.admission.is_full(small=True) and self.turns.is_full()
 
     def snapshot(self) -> Snapshot:
         """How the pool stands now."""
         return Snapshot(
             workers=len(self._workers),
             busy=len(self._workers) - len(self._idle),
-            waiting=len(self._admission.line),
-            under_way=self._admission.under_way,
-            places=self._admission.places,
-            arriving=self._admission.arriving,
+            waiting=len(self.admission.line),
+            under_way=self.admission.under_way,
+            places=self.admission.places,
+            arriving=self.admission.arriving,
             streams_waiting=self.streams.waiting,
             small_waiting=self.turns.waiting,
             spooled=self.budget.in_use,
@@ -139,34 +139,10 @@ class Pool:
             kills=MappingProxyType(dict(self._kills)),
         )
 
-    def receive(self, client: str, upload: Arriving, *, small: bool = True) -> AbstractContextManager[None]:
-        """Count a body while it arrives; a large one is refused if its request would be."""
-        return self._admission.receive(client, upload, small=small)
-
-    def admit(self, client: str, *, small: bool = False) -> AbstractContextManager[None]:
-        """Hold a place while a request is worked on: around ``run``."""
-        return self._admission.admit(client, small=small)
-
-    def count(self, client: str) -> AbstractContextManager[None]:
-        """Count a request that is answered here: around ``answer``."""
-        return self._admission.count(client)
-
-    def takes_more(self, client: str) -> bool:
-        """Whether this client has a request under way while others ask, too."""
-        return self._admission.takes_more(client)
-
-    def displace(self, upload: Arriving) -> None:
-        """End the body that arrives most slowly, for this one; refuse this one if it is the slowest."""
-        self._admission.displace(upload)
-
-    def make_room(self, client: str, size: int) -> bool:
-        """Send away what waits with the body of whoever holds most by what waits, if that is more than this much."""
-        return self._admission.line.make_room(client, size)
-
     def overload(self, client: str, declared: int, *, json: bool) -> Problem | None:
         """Why a body of this length would be refused, as far as that is known before any of it has come."""
         if declared > self.settings.inline_limit:
-            return self._admission.full() if self._admission.is_full(client=client) else None
+            return self.admission.full() if self.admission.is_full(client=client) else None
         return self.turns.full() if json and self.turns.is_full(client) and not self._idle else None
 
     def has_idle(self) -> bool:
@@ -175,7 +151,7 @@ class Pool:
 
     def busy(self, detail: str) -> Problem:
         """The problem of a request for which there is no room until a place is free."""
-        return busy(f"{detail}; try again later", self._admission.seconds())
+        return busy(f"{detail}; try again later", self.admission.seconds())
 
     async def run(self, call: Call, source: Source, *, small: bool | None = None, client: str = "") -> Reply:
         """Have a job done by the next free worker; if this is cancelled, the worker is ended.
@@ -233,7 +209,7 @@ class Pool:
         except BaseException:
             self._end(worker, "cancelled")
             raise
-        self._admission.record_duration(loop.time() - began)
+        self.admission.record_duration(loop.time() - began)
         return self._finish(worker, outcome)
 
     def answer(self, call: Call, body: Body) -> Reply:
@@ -258,9 +234,9 @@ class Pool:
             worker = self._idle.pop()
             worker.unwatch()
             return worker
-        waiting: asyncio.Future[Worker] = self._admission.line.join(small=small, client=client, size=size)
+        waiting: asyncio.Future[Worker] = self.admission.line.join(small=small, client=client, size=size)
         in_line = IN_LINE.get() or InLine()
-        in_line.ahead, in_line.waits = partial(self._admission.line.ahead, waiting), True
+        in_line.ahead, in_line.waits = partial(self.admission.line.ahead, waiting), True
         try:
             await asyncio.wait([waiting], timeout=self.settings.time_limit)
         except asyncio.CancelledError:
@@ -269,14 +245,14 @@ class Pool:
             raise
         finally:
             in_line.waits = False
-            self._admission.line.leave(waiting)
+            self.admission.line.leave(waiting)
         if not waiting.done():
             raise self.busy(f"no worker came free within {self.settings.time_limit:g} seconds")
         return waiting.result()
 
     def _release(self, worker: Worker) -> None:
         """Hand a free worker to the request whose turn it is."""
-        if (waiting := self._admission.line.pop()) is not None:
+        if (waiting := self.admission.line.pop()) is not None:
             waiting.set_result(worker)
         else:
             self._idle.append(worker)
@@ -338,7 +314,7 @@ class Pool:
 
     def _fail_waiting(self) -> None:
         """Refuse the requests that wait for a worker while none can be spawned."""
-        while not self._workers and (waiting := self._admission.line.pop()) is not None:
+        while not self._workers and (waiting := self.admission.line.pop()) is not None:
             waiting.set_exception(worker_lost())
 
     def _worker_exited(self, pid: int, status: int) -> None:
@@ -355,7 +331,7 @@ class Pool:
     async def _drain(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._admission.under_way + self._admission.here:
+                while self.admission.under_way + self.admission.here:
                     await asyncio.sleep(0.01)
 
 

@@ -27,7 +27,7 @@ from estimators.clusters.design import Labels
 from estimators.decisions.compare import same_order
 from estimators.decisions.gate_sample import GateSample, JudgedLimit
 from estimators.decisions.verdict import Because, Decision, decide, records_needed, unanswerable
-from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
+from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_from_zero_to_one, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.direction import Direction, direction_of
 from estimators.privacy.exposure import Exposure, exposure
@@ -86,9 +86,7 @@ class MaxExposed:
 
     def judge(self, sample: GateSample) -> JudgedLimit:
         """By ranges at both ends of the score, or at the one that is known, and between."""
-        most = require_number("max_exposed", self.maximum)
-        if not 0.0 <= most <= 1.0:
-            raise OutOfRange.about("max_exposed", f"got {most!r}, need a number from 0 to 1")
+        most = require_from_zero_to_one("max_exposed", self.maximum)
         precision = require_open_unit("at_precision", self.precision)
         if precision <= sample.prior:
             raise OutOfRange.about(

@@ -56,10 +56,8 @@ class MaxTpr:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = sample.fine, errors.require_number("max_tpr", self.maximum)
+        fine, most = sample.fine, errors.require_from_zero_to_one("max_tpr", self.maximum)
         rate = errors.require_open_unit("at_fpr", self.fpr)
-        if not 0.0 <= most <= 1.0:
-            raise errors.OutOfRange.about("max_tpr", f"got {most!r}, need a number from 0 to 1")
         ranges = errors.require_count("ranges", self.ranges)
         lowest, highest, threshold, cautions = self._ends(sample, rate, ranges)
         sets = f"{ranges} {'ranges of the score' if fine.cells.ordered else 'labels'}"

@@ -3,6 +3,7 @@
 Everything certified here rests on the exact limit of one proportion; ``two_rates`` has that of two together.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import overload
 
@@ -155,14 +156,8 @@ def excess_lower(hits: int, trials: int, other_hits: int, other_trials: int, alp
         other_trials: Trials on it, at least 1.
         alpha: The probability that the limit may be too high.
     """
-    low, high = -1, hits  # where none is by chance nothing is left to explain
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _chance(hits - middle, trials, other_hits, other_trials) > alpha:
-            high = middle
-        else:
-            low = middle
-    return high
+    # where none is by chance nothing is left to explain
+    return bisect_left(range(hits), True, key=lambda x: _chance(hits - x, trials, other_hits, other_trials) > alpha)
 
 
 def _chance(hits: int, trials: int, other_hits: int, other_trials: int) -> float:

@@ -16,6 +16,7 @@ U is below q. So few nonmembers refute r. The upper end is that of limits of bot
 (``limits.every_cut``), those within a cell of counts included.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -273,10 +274,6 @@ def _ranks(n1: int, share: float, level: float) -> tuple[Integers, Floats, Float
 
 
 def _first_rank(records: int, share: float, chance: float) -> int:
-    """The first rank above whose member a smaller share than this lies with no more than this chance, by halves."""
-    low, high = 1, records + 1
-    while low < high:
-        middle = (low + high) // 2
-        enough = betainc(middle, records + 1.0 - middle, share) <= chance
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low
+    """The first rank above whose member a smaller share than this lies with no more than this chance."""
+    ranks = range(1, records + 1)
+    return 1 + bisect_left(ranks, True, key=lambda rank: betainc(rank, records + 1.0 - rank, share) <= chance)

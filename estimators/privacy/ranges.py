@@ -22,6 +22,7 @@ of the error is for the shares of nonmembers, half for those of members, each sh
 hold no score that many nonmembers have: such scores, each by itself, share what J spans of windows leave, 1/(J + 1).
 """
 
+from bisect import bisect_left
 from math import exp, floor, log, sqrt
 from typing import Literal
 
@@ -313,11 +314,7 @@ def _sets(counts: Counts) -> tuple[Integers, Integers, Floats]:
 
 def _most_accused(trials: int, rate: float, alpha: float) -> int:
     """Fewest c for which more than c of so many are accused with probability at most alpha."""
-    low, high = -1, trials
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _more_than(middle, trials, rate) <= alpha else (middle, high)
-    return high
+    return bisect_left(range(trials), True, key=lambda c: _more_than(c, trials, rate) <= alpha)
 
 
 def _more_than(hits: int, trials: int, rate: float) -> float:

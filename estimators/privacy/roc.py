@@ -8,6 +8,7 @@ pure noise would bend the curve upwards.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
@@ -355,21 +356,15 @@ def _large_ties(
 @lru_cache(maxsize=256)
 def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
     """Largest j with P(Bin(n, rate) >= j) >= 1 - alpha; 0 when not even j = 1 is that likely."""
-    low, high = _cantelli_range(n, rate, alpha)  # the tail falls with j: halve
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bdtr(middle - 1, n, rate) <= alpha else (low, middle)
-    return low
+    low, high = _cantelli_range(n, rate, alpha)  # the tail falls with j
+    return low + bisect_left(range(low + 1, high), True, key=lambda j: not bdtr(j - 1, n, rate) <= alpha)
 
 
 @lru_cache(maxsize=256)
 def _smallest_count_reached(n: int, rate: float, alpha: float) -> int:
     """Smallest j with P(Bin(n, rate) >= j) <= alpha; n + 1 when even all n are likelier."""
     low, high = _cantelli_range(n, rate, alpha)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bdtr(middle - 1, n, rate) >= 1.0 - alpha else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=lambda j: bdtr(j - 1, n, rate) >= 1.0 - alpha)
 
 
 def _cantelli_range(n: int, rate: float, alpha: float) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice
 from estimators.sample.counts import Counts
 from estimators.sample.grid import BLOCK, GRID_CELLS, SMALL_INTEGER_RANGE, intervals_of
 from estimators.sample.integers import MOST
-from estimators.sample.parts import Part, counts_of_parts
+from estimators.sample.parts import Part, by_value, counts_of_parts
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
 from estimators.statement import Caution
@@ -192,11 +192,7 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
 
 def _doubting(counts: Counts, a: NDArray[np.generic], b: NDArray[np.generic]) -> Counts:
     """Counts of categories, and what is odd about how often each of them occurs, and in which order."""
-    sides, cells = (counts.members, counts.nonmembers), counts.cells
-    odd = (*doubts.of_order(a, b), *doubts.of_values(*sides, ordered=False))
-    if isinstance(cells, Values):
-        odd = (*doubts.of_labels(cells.labels, *sides), *odd)
-    return Counts.trusted(*sides, cells, odd) if odd else counts
+    return by_value(counts.members, counts.nonmembers, counts.cells, doubts.of_order(a, b))
 
 
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:

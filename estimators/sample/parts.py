@@ -20,6 +20,7 @@ from estimators.sample.frequent import NONE, Frequent, ScoreSample
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS, require_enough
+from estimators.statement import Caution
 
 PartKind = Literal["grid", "integers", "text"]
 T = TypeVar("T", bound=Hashable)
@@ -199,15 +200,16 @@ def _totals(column: Integers, at: NDArray[np.intp], size: int) -> Integers:
     return totals
 
 
-def by_value(members: Integers, nonmembers: Integers, cells: Categories) -> Counts:
+def by_value(members: Integers, nonmembers: Integers, cells: Cells, of_order: tuple[Caution, ...] = ()) -> Counts:
     """Counts of records of which each value was counted here, with what is odd about how often each occurs.
 
     Args:
         members: Member records of each value.
         nonmembers: Nonmember records of each value.
         cells: The values.
+        of_order: What is odd about the order in which the records came, if that is known.
     """
-    odd = of_values(members, nonmembers, ordered=False)
+    odd = (*of_order, *of_values(members, nonmembers, ordered=False))
     if isinstance(cells, Values):
         odd = (*of_labels(cells.labels, members, nonmembers), *odd)
     return Counts.trusted(members, nonmembers, cells, odd)

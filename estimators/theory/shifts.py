@@ -143,10 +143,7 @@ def last(holds: Callable[[float], bool], low: float, high: float) -> float:
             middle = high / 1024.0
         if not low < middle < high:
             return low
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if holds(middle) else (low, middle)
 
 
 def _log_second_term(a: Floats, b: Floats, epsilon: float) -> Floats:

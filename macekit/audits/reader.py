@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import DimensionMismatch, InputError, NotFinite, OptionError, UnknownName
 from macekit.audits.rows import length_of
 from macekit.problems import fault
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from estimators.audits.model import Outputs
 
 PICKLE = (
@@ -38,7 +39,6 @@ class Reader:
     def of(cls, model: Any, outputs: Outputs | None, classes: Any) -> Reader:
         """By what the model offers: probabilities before scores, scores before labels."""
         from estimators.audits.model import KINDS
-        from estimators.errors import InputError, OptionError, UnknownName
 
         if isinstance(model, str | bytes | os.PathLike):
             what = "bytes" if isinstance(model, bytes) else "a path"
@@ -69,10 +69,7 @@ class Reader:
 
     def ask(self, rows: Any, name: str) -> NDArray[np.generic]:
         """The answers about some rows: one a row, all finite."""
-        import numpy as np
-
         from estimators.audits.queries.query import plain_array
-        from estimators.errors import DimensionMismatch, InputError, NotFinite
 
         try:
             answers = self.answer(rows)
@@ -109,10 +106,7 @@ class Reader:
 
     def with_kind(self, answers: Sequence[NDArray[np.generic]], labels: Sequence[NDArray[np.generic]]) -> Reader:
         """The same with the kind of its answers, if that has to be seen from them."""
-        import numpy as np
-
         from estimators.audits.model import kind_of, require_no_shares
-        from estimators.errors import DimensionMismatch
 
         if answers[0].shape[1:] != answers[1].shape[1:]:
             raise fault(DimensionMismatch, "model", "its answers about X_train and X_test differ in shape")
@@ -122,10 +116,7 @@ class Reader:
 
     def require_known(self, labels: Sequence[NDArray[np.generic]]) -> None:
         """Refuse labels of which the model knows nothing."""
-        import numpy as np
-
         from estimators.audits.queries.query import labels_of
-        from estimators.errors import InputError
 
         if self.classes is None or self.outputs not in ("probabilities", "logits"):
             return

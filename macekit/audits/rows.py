@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import DimensionMismatch, InputError
+from estimators.sample.scores import Scores
+from estimators.statement import Caution
 from macekit.problems import fault
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from estimators.audits.split import Control, SplitCheck
-    from estimators.statement import Caution
 
 MOST_COLUMNS = 1024  # columns of rows that are looked at for what tells the sides apart without the model
 
@@ -31,7 +33,6 @@ def length_of(rows: Any) -> int:
 def labels_of_side(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
     """Labels or targets of one side, one a row."""
     from estimators.audits.queries.query import labels_of, numbers, plain_array
-    from estimators.errors import DimensionMismatch, InputError
 
     try:
         count = length_of(rows)
@@ -48,8 +49,6 @@ def labels_of_side(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
 
 def require_order(model: Any, rows: Sequence[Any], truth: Sequence[Any]) -> None:
     """Refuse rows and labels that stand in each other's place."""
-    from estimators.errors import InputError
-
     arguments = {"X_train": rows[0], "y_train": truth[0], "X_test": rows[1], "y_test": truth[1]}
     for one, other, hint in (
         ("X_train", "y_train", ""),
@@ -72,8 +71,6 @@ def _is_table(model: Any, value: Any) -> bool:
 
 def _is_one_column(model: Any, value: Any) -> bool:
     """Whether it has one value a row, where the model reads several; texts and numbers of rows may stand for rows."""
-    import numpy as np
-
     if _width(value) is not None:
         return False
     width = getattr(model, "n_features_in_", None)
@@ -104,9 +101,6 @@ def groups_of_sides(groups: Any, n_train: int) -> tuple[Any, Any] | None:
 
 def shared_rows(X_train: Any, X_test: Any) -> tuple[float, list[Caution]]:
     """The share of the test rows that the model was trained on, as far as that is not chance, and that it is so."""
-    from estimators.errors import InputError
-    from estimators.statement import Caution
-
     if X_train is X_test:
         raise fault(InputError, "X_test", "it is X_train; need rows that the model was not trained on")
     train, test = _hashes(X_train), _hashes(X_test)
@@ -130,8 +124,6 @@ def shared_rows(X_train: Any, X_test: Any) -> tuple[float, list[Caution]]:
 def check_sides_alone(rows: tuple[Any, Any], confidence: float, seed: int) -> tuple[SplitCheck | None, list[Caution]]:
     """What tells the sides apart without the model; None with the reason if their columns cannot be read."""
     from estimators.audits.split import check_split
-    from estimators.errors import InputError
-    from estimators.statement import Caution
 
     tables = [_columns_by_name(each) for each in rows]
     reason = f"the rows are no table, or have more than {MOST_COLUMNS} columns"
@@ -148,8 +140,6 @@ def check_sides_alone(rows: tuple[Any, Any], confidence: float, seed: int) -> tu
 def judge_control(scores: Any, labels: Sequence[NDArray[np.generic]], confidence: float, seed: int) -> Control | None:
     """How much of the sides' own difference reaches a score whose model saw neither; None without one."""
     from estimators.audits.split import control
-    from estimators.errors import DimensionMismatch, InputError
-    from estimators.sample.scores import Scores
 
     if scores is None:
         return None
@@ -165,8 +155,6 @@ def judge_control(scores: Any, labels: Sequence[NDArray[np.generic]], confidence
 
 def _columns_by_name(rows: Any) -> dict[str, Any]:
     """The columns of a frame, or of an array with a row for each record; none of anything else."""
-    import numpy as np
-
     from macekit.client.columns import columns_of, is_table
 
     if is_table(rows):
@@ -188,8 +176,6 @@ def _columns_by_name(rows: Any) -> dict[str, Any]:
 
 def _hashes(rows: Any) -> list[int] | None:
     """A number for each row, the same for equal rows; None of rows that are not plain."""
-    import numpy as np
-
     if hasattr(rows, "tocsr"):
         return None
     try:
@@ -218,8 +204,6 @@ def rows_at(rows: Any, places: NDArray[np.intp]) -> Any:
 
 def stack_rows(one: Any, other: Any) -> Any:
     """Both sides' rows, one after the other, in the type that they came in."""
-    import numpy as np
-
     if hasattr(one, "iloc"):
         import pandas as pd
 

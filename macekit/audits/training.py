@@ -13,16 +13,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.arrays import random_of
+from estimators.errors import InputError, NotInstalled, OptionError
+from estimators.statement import Caution
 from macekit.audits.reader import Reader
 from macekit.audits.rows import rows_at, stack_rows
 from macekit.problems import fault
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from estimators.audits.model import Outputs, Shadows, Strength
-    from estimators.statement import Caution
 
 Progress = Callable[[str], object]
 
@@ -73,8 +75,6 @@ class Steps:
 
 def _takes_a_sentence(progress: Progress | bool | None) -> Progress | None:
     """The function that is told, if one is; refused before any work if it could not be called so."""
-    from estimators.errors import OptionError
-
     if progress is None or isinstance(progress, bool):
         return None
     try:
@@ -105,8 +105,6 @@ def train_shadows(
     steps: Steps,
 ) -> tuple[Shadows, list[Caution]]:
     """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
-    import numpy as np
-
     from estimators.audits.model import Shadows, floor_of, shadow_signals
     from estimators.audits.queries.models import FLOOR
     from estimators.audits.queries.shadows import random_halves
@@ -149,9 +147,6 @@ def train_twins(
     **options: Any,
 ) -> tuple[Strength, list[Caution]]:
     """Twins that hold planted rows of ``X_test`` beside all training rows, and what the queries see of these."""
-    import numpy as np
-
-    from estimators.arrays import random_of
     from estimators.audits.model import MOST_PLANTED, Shadows, planting, query_strength
 
     (twins, copies), seed, n_train = number, options["seed"], len(labels[0])
@@ -198,8 +193,6 @@ def _notes(
     count: int, n_train: int, half: int, notices: Sequence[warnings.WarningMessage], lacking: int
 ) -> Iterator[Caution]:
     """What is to be known of shadows: their size, warnings as they were trained, classes that they have not seen."""
-    from estimators.statement import Caution
-
     if n_train > MUCH_LARGER * half:
         yield Caution(
             "shadow_size",
@@ -217,8 +210,6 @@ def _notes(
 
 def _trainings(notices: Sequence[warnings.WarningMessage], count: int, what: str) -> Iterator[Caution]:
     """That shadows or twins warned as they were trained."""
-    from estimators.statement import Caution
-
     if notices:
         first = str(notices[0].message).strip().partition("\n")[0]
         yield Caution(
@@ -230,8 +221,6 @@ def _trainings(notices: Sequence[warnings.WarningMessage], count: int, what: str
 
 def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
     """How scikit-learn trains another model like this one."""
-    from estimators.errors import NotInstalled, OptionError
-
     try:
         from sklearn.base import clone
     except ModuleNotFoundError:
@@ -255,10 +244,6 @@ def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
 
 def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str = "shadows") -> Any:
     """A shadow's or a twin's answers over all classes of the model, with 0 for one that it has not seen."""
-    import numpy as np
-
-    from estimators.errors import OptionError
-
     if own is None or classes is None or outputs not in ("probabilities", "logits"):
         return answers
     mine, all_of_them = np.asarray(own), np.asarray(classes)
@@ -278,10 +263,7 @@ def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str =
 
 def load_shadows(shadows: Any) -> Shadows:
     """Shadows of an earlier audit, or of a file of arrays."""
-    import numpy as np
-
     from estimators.audits.model import Shadows
-    from estimators.errors import InputError
 
     if isinstance(shadows, Shadows):
         return shadows

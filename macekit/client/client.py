@@ -9,6 +9,7 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from macekit.call import JSON, NPZ, Call
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
 from macekit.client.options import Data, Values, explain
@@ -130,7 +131,7 @@ class Client(ABC):
             >>> round(result.advantage.lower, 3), round(result.advantage.upper, 3)
             (0.122, 0.293)
         """
-        return self._records("estimate", "advantage", members, nonmembers, options)
+        return self._records("advantage", members, nonmembers, options)
 
     def procedure(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.ProcedureOptions]
@@ -160,7 +161,7 @@ class Client(ABC):
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
             (0.015, 0.423)
         """
-        return self._records("procedure", "procedure", members, nonmembers, options)
+        return self._records("procedure", members, nonmembers, options)
 
     def report(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.ReportOptions]
@@ -184,7 +185,7 @@ class Client(ABC):
             >>> result.to_html("report.html").startswith("<!doctype html>")
             True
         """
-        return self._records("report", "report", members, nonmembers, options)
+        return self._records("report", members, nonmembers, options)
 
     def risk(self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.RiskOptions]) -> Result:
         """The risk of each record, and of each group; ``top=k`` keeps the most surely exposed.
@@ -215,7 +216,7 @@ class Client(ABC):
             >>> [round(lower, 2) for lower in result.records.lower]
             [0.84, 0.84, 0.84]
         """
-        return self._records("risk", "individual-risk", members, nonmembers, options)
+        return self._records("individual-risk", members, nonmembers, options)
 
     def metrics(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.MetricsOptions]
@@ -242,7 +243,7 @@ class Client(ABC):
             accuracy 0.56 0.65 guessing: 0.5
             precision 0.65 0.96 guessing: 0.5
         """
-        return self._records("metrics", "metrics", members, nonmembers, options)
+        return self._records("metrics", members, nonmembers, options)
 
     def attack(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AttackOptions]
@@ -276,7 +277,7 @@ class Client(ABC):
             >>> round(result.gap.lower, 2), round(result.gap.upper, 2)
             (0.07, 0.22)
         """
-        return self._records("attack", "attack", members, nonmembers, options)
+        return self._records("attack", members, nonmembers, options)
 
     def compare(self, queries: Data, **options: Unpack[keywords.CompareOptions]) -> Result:
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table.
@@ -573,7 +574,7 @@ class Client(ABC):
             "calibration_features": calibration_features,
             "calibration_signal": calibration_signal,
         }
-        return self._result_of(lambda: pose_arrays("audit_shadows", "shadows", arrays, options))
+        return self._result_of(lambda: pose_arrays("shadows", arrays, options))
 
     def check_split(self, train: Data, holdout: Data, **options: Unpack[keywords.CheckOptions]) -> Result:
         """Whether training and hold-out rows differ without any model: is the hold-out fair?
@@ -640,7 +641,7 @@ class Client(ABC):
             >>> result.at_least > 35, min(result.listed[:40]) >= 950
             (True, True)
         """
-        return self._records("exposed", "exposed", members, nonmembers, options)
+        return self._records("exposed", members, nonmembers, options)
 
     def usage(
         self, members: Data, nonmembers: Data, candidates: Data, **options: Unpack[keywords.UsageOptions]
@@ -719,7 +720,7 @@ class Client(ABC):
             >>> result.claim.decision, round(result.epsilon.lower_bound, 2)
             ('contradicted', 2.77)
         """
-        return self._records("audit", "audit", members, nonmembers, options)
+        return self._records("audit", members, nonmembers, options)
 
     def plan(self, **options: Unpack[keywords.PlanOptions]) -> Result:
         """How many records a decision about a limit takes, or an interval of a width.
@@ -742,7 +743,7 @@ class Client(ABC):
             >>> macekit.plan(expected=0.2, max_advantage=0.1, spread=0.05, records_per_model=1000).models
             8
         """
-        return self._records("plan", "plan", None, None, options)
+        return self._records("plan", None, None, options)
 
     def counts(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.CountsOptions]
@@ -770,7 +771,7 @@ class Client(ABC):
             >>> merged.n_members, round(macekit.estimate(counts=merged["counts"]).advantage.estimate, 2)
             (500, 0.21)
         """
-        return self._records("counts", "counts", members, nonmembers, options)
+        return self._records("counts", members, nonmembers, options)
 
     def gate(self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]) -> Result:
         """Limits that must hold: pass, fail, or undecided with the records still needed.
@@ -805,7 +806,7 @@ class Client(ABC):
             >>> result.decision, result.anytime.looks
             ('fail', 6)
         """
-        return self._records("gate", "gate", members, nonmembers, options)
+        return self._records("gate", members, nonmembers, options)
 
     @property
     def theory(self) -> Theory:
@@ -820,21 +821,15 @@ class Client(ABC):
             if row is None:
                 raise AttributeError(f"{type(self).__name__} has no {name}")
             return lambda members=None, nonmembers=None, **options: self._records(
-                name, row.name, members, nonmembers, options
+                row.name, members, nonmembers, options
             )
 
-    def _records(
-        self, name: str, operation: str, members: object, nonmembers: object, options: Mapping[str, Any]
-    ) -> Result:
-        return self._result_of(lambda: pose(name, operation, members, nonmembers, options))
+    def _records(self, operation: str, members: object, nonmembers: object, options: Mapping[str, Any]) -> Result:
+        return self._result_of(lambda: pose(operation, members, nonmembers, options))
 
     def _result_of(self, posing: Callable[[], Question]) -> Result:
         with as_mace_problems():
             question = posing()
-        return self._result(question)
-
-    def _result(self, question: Question) -> Result:
-        with as_mace_problems():
             return Result.now(question.operation, self._answer(question), question.source)
 
 
@@ -845,7 +840,6 @@ class Local(Client):
         return "macekit.client.client.Local()"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from macekit.call import Call
         from macekit.operations import answer, perform
         from macekit.problems import Problem
         from macekit.schemas.query_string import query_pairs
@@ -872,7 +866,6 @@ class Local(Client):
 
 def _is_counted(file: File, question: Question) -> bool:
     """Whether a file is so large that it is counted as it is read, as the command does."""
-    from macekit.call import JSON, NPZ
     from macekit.questions.counts.work import EXPANSION, LARGE, counts_suffice, vectors_suffice
 
     call = file.call(question.operation, question.roles)

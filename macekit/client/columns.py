@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macekit.client.problems import fault
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from estimators import MaceError
     from macekit.decoding.body import Column
 
 MOST_LETTERS = 1000
@@ -30,8 +31,6 @@ PLAIN = {bool, int, float, str, list, dict, type(None)}
 
 def column(values: object, where: str) -> Column:
     """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
-    from macekit.problems import fault
-
     if is_table(values):
         return column(_only_column(values, where), where)
     if isinstance(values, np.ndarray):
@@ -70,8 +69,6 @@ def whose_answer(value: object) -> str | None:
 
 def _only_column(table: object, where: str) -> object:
     """The column of a table that has one."""
-    from macekit.problems import fault
-
     names, of = columns_of(table)
     if len(names) != 1:
         detail = f"got a table of {len(names)} columns; need one, as score=NAME says it, or an array of rows"
@@ -81,8 +78,6 @@ def _only_column(table: object, where: str) -> object:
 
 def column_called(table: object, name: str, where: str) -> object:
     """The column of a table with this name."""
-    from macekit.problems import fault
-
     names, of = columns_of(table)
     if names.count(name) != 1:
         raise fault("bad-option", "score", f"{where}: {names.count(name)} columns are called so, of {len(names)}")
@@ -92,7 +87,7 @@ def column_called(table: object, name: str, where: str) -> object:
 def labels(values: object, where: str) -> Column:
     """A label for each record, members first, whether they come as one column or side by side."""
     from estimators.errors import MixedTypes
-    from macekit.problems import fault, unknown_field
+    from macekit.problems import unknown_field
 
     if not isinstance(values, Mapping):
         return column(values, where)
@@ -112,7 +107,6 @@ def labels(values: object, where: str) -> Column:
 def clusters(values: object) -> dict[str, Column]:
     """Columns of labels by their names, as ``cluster`` takes them; one without a name is called like the argument."""
     from macekit.decoding.columns import MOST_CLUSTERS, require_name
-    from macekit.problems import fault
 
     if not isinstance(values, Mapping) or {"members", "nonmembers"} & values.keys():
         return {"cluster": labels(values, "cluster")}
@@ -199,7 +193,6 @@ def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
 def _array(array: NDArray[Any], where: str) -> Column:
     """An array as the column it would be had it come as JSON: 64 bits, this machine's order, nothing missing."""
     from estimators.errors import InputError
-    from macekit.problems import fault
 
     if array.ndim not in (1, 2):
         detail = f"got an array of {array.ndim} dimensions, need one value or one row a record"
@@ -230,7 +223,6 @@ def _array(array: NDArray[Any], where: str) -> Column:
 def _require_finite(floats: NDArray[np.float64], where: str) -> None:
     from estimators.errors import NotFinite
     from estimators.sample.scores import first_not_finite
-    from macekit.problems import fault
 
     index = first_not_finite(floats)
     if index is not None:
@@ -245,9 +237,8 @@ def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
     return data
 
 
-def _masked(where: str, index: int) -> MaceError:
+def _masked(where: str, index: int) -> Exception:
     from estimators.errors import NotFinite
-    from macekit.problems import fault
 
     return fault(NotFinite, where, f"record {index} is masked; every one must be there", index)
 
@@ -280,8 +271,6 @@ def _from_list(values: list[Any], where: str) -> Column:
 
 
 def _require_known(kinds: set[type], values: list[Any], where: str, row: int | None = None) -> None:
-    from macekit.problems import fault
-
     if kinds <= PLAIN:
         return
     place = next(at for at, value in enumerate(values) if type(value) not in PLAIN)
@@ -312,8 +301,6 @@ def _plain(value: Any, where: str, index: int) -> Any:
 
 
 def _as_array(values: object, where: str) -> NDArray[Any]:
-    from macekit.problems import fault
-
     try:
         return np.asarray(values)
     except Exception:  # of any library
@@ -324,7 +311,7 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
 def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
     from macekit.formats import HEAD, MAGIC, holds_pickle
-    from macekit.problems import fault, pickle_problem
+    from macekit.problems import pickle_problem
 
     text = str(path)
     named_npy = text.lower().endswith(".npy")

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from macekit.call import JSON, PROBLEM, Reply
+
+if TYPE_CHECKING:
+    from estimators import MaceError
 
 OK = 200
 
@@ -86,6 +89,13 @@ class MaceUnreachable(ConnectionError):
         ...     print("no answer")
         no answer
     """
+
+
+def fault(kind: str | type[MaceError], field: str, text: str, index: int | None = None) -> Exception:
+    """That of ``macekit.problems``, which loads the library: who asks a server needs it once something is wrong."""
+    from macekit import problems
+
+    return problems.fault(kind, field, text, index)
 
 
 @contextmanager

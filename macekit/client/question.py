@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from macekit.catalogue import BY_NAME
 from macekit.client.columns import clusters, column, column_called, is_table, labels, whose_answer
 from macekit.client.keywords import OPTIONS
+from macekit.client.problems import fault
 from macekit.client.tables import File, cautions_of_frames, like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
 
@@ -59,11 +61,11 @@ class Question:
     source: str | None = None
 
 
-def pose(name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
-    """The question that a function called ``name`` was asked with these arguments."""
+def pose(operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
+    """The question that the function of an operation was asked with these arguments."""
     from macekit.schemas.query_string import TABLE, of_table
 
-    arguments = _current(name, operation, arguments)
+    arguments = _current(operation, arguments)
     for side, value in (("members", members), ("nonmembers", nonmembers)):
         _require_scores(value, side)
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
@@ -121,13 +123,13 @@ def source_of(value: object) -> Source | RemoteTable | None:
     return Batches(value) if is_stream(value) else None
 
 
-def pose_arrays(name: str, operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
+def pose_arrays(operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
     from macekit.schemas.query_string import of_table
 
-    arguments = _current(name, operation, arguments)
+    arguments = _current(operation, arguments)
     about = set(of_table(operation))
     options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
     roles = {each: arguments[each] for each in about if arguments.get(each) is not None}
@@ -149,10 +151,9 @@ def pose_arrays(name: str, operation: str, arrays: Mapping[str, object], argumen
 def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
     """A question of what a language model said of texts: a file of both sides, or a file or a list for each."""
     from macekit.decoding.body import DecodedBody
-    from macekit.problems import fault
     from macekit.schemas.query_string import of_table
 
-    arguments = _current("audit_text", "text", arguments)
+    arguments = _current("text", arguments)
     about = set(of_table("text"))
     roles = {each: value for each, value in arguments.items() if each in about and value is not None}
     options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
@@ -179,10 +180,9 @@ def pose_groups(operation: str, groups: Mapping[str, object], arguments: Mapping
 
 def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of whole tables: frames, mappings of columns, or files."""
-    from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
 
-    arguments = _current(BY_NAME[operation].python, operation, arguments)
+    arguments = _current(operation, arguments)
     options = {each: _option(value, each) for each, value in arguments.items()}
     columns = {name: whole(value, name) for name, value in tables.items() if value is not None}
     return Question(operation, options, DecodedBody(tables=columns))
@@ -193,19 +193,16 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 
     A query may be a table, a file or a source of its own; the names of columns are then those of all of these.
     """
-    from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
-    from macekit.problems import fault
 
-    function = BY_NAME[operation].python
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
         if (other := whose_answer(each)) is not None:
             raise fault("wrong-type", f"queries[{place}]", f"got {other}; need scores, {COUNTS}")
     if operation != "compare":
         queries = _with_queries(queries)
     if not _are_queries(queries):
-        return pose(function, operation, queries, None, arguments)
+        return pose(operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
     from macekit.schemas.query_string import MODEL, TABLE
 
@@ -219,7 +216,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
         what = "labels of rows are not read of several tables; put the scores into one, a column for each query"
         raise fault("bad-option", of_rows, what)
     rest = {name: value for name, value in arguments.items() if name not in roles}
-    question = pose(function, operation, None, None, rest)
+    question = pose(operation, None, None, rest)
     about = {name: rest[name] for name in ("estimator", "query") if rest.get(name) is not None} | roles
     bodies = {
         require_name(name, place): _of_table(each, about)
@@ -243,7 +240,7 @@ def _is_own_table(query: object) -> bool:
 
 def _of_table(query: object, arguments: Mapping[str, Any]) -> DecodedBody:
     """One query of several, as records or as counts."""
-    question = pose("estimate", "advantage", query, None, arguments)
+    question = pose("advantage", query, None, arguments)
     if isinstance(question.records, File):
         return question.records.decode("advantage", question.roles)
     return cast("DecodedBody", question.records)
@@ -331,8 +328,6 @@ def _are_counts(value: object) -> bool:
 
 def _with_queries(releases: object) -> object:
     """Releases of which each is a query; what is no mapping of releases stays as it is."""
-    from macekit.problems import fault
-
     if not isinstance(releases, Mapping) or hasattr(releases, "columns"):
         return releases
     several = {
@@ -356,8 +351,6 @@ def _plain(scores: Any) -> Any:
 def _query(sample: Any, where: str) -> Sample:
     if isinstance(sample, tuple):
         if len(sample) != 2:
-            from macekit.problems import fault
-
             words = f"got a tuple of {len(sample)}; need a pair, of members' and nonmembers' scores"
             raise fault("wrong-type", where.removesuffix("."), words)
         return _sample(dict(zip(SAMPLE, sample, strict=False)), where)
@@ -366,8 +359,6 @@ def _query(sample: Any, where: str) -> Sample:
 
 def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
     """Counts, or those of an answer of them, by their names; no other answer is any."""
-    from macekit.problems import fault
-
     if (other := whose_answer(counts)) is not None:
         raise fault("wrong-type", where, f"got {other}; need {COUNTS}")
     if not isinstance(counts, Mapping) and not _are_counts(counts):
@@ -380,7 +371,6 @@ def plain_counts(counts: Any, where: str) -> Mapping[str, Any]:
 def _require_scores(value: object, where: str) -> None:
     """Refuse an answer in place of one side's scores, be it one of counts."""
     from macekit.client.result import Result
-    from macekit.problems import fault
 
     got = whose_answer(value) or ("an answer of macekit.counts" if isinstance(value, Result) else None)
     if got is not None:
@@ -402,8 +392,6 @@ def _counts(counts: Any, where: str) -> dict[str, object]:
 
 
 def _shards(shards: Any) -> list[Any]:
-    from macekit.problems import fault
-
     if isinstance(shards, str | os.PathLike) or _are_counts(shards) or not hasattr(shards, "__iter__"):
         raise fault("wrong-type", "shards", f"got {type(shards).__name__}; need a list of counts, or of answers")
     return list(shards)
@@ -421,8 +409,6 @@ def _cautions(*counts: Any) -> tuple[Caution, ...]:
 
 def _option(value: Any, name: str) -> Any:
     """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
-    from macekit.problems import fault
-
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -446,9 +432,9 @@ def keywords(operation: str) -> frozenset[str]:
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 
 
-def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of the function that was called by the names they have now; what is none of them is refused."""
-    keys = keywords(operation)
+def _current(operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of the function of an operation by the names they have now; what is none of them is refused."""
+    function, keys = BY_NAME[operation].python.rpartition(".")[2], keywords(operation)
     require_keywords(function, arguments, keys)
     by_name = dict(arguments)
     for former, current in FORMER.items():
@@ -481,7 +467,5 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
 
 
 def _require_none(names: Mapping[str, object], why: str) -> None:
-    from macekit.problems import fault
-
     for name in sorted(names):
         raise fault("bad-option", name, why)

@@ -11,9 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from macekit.client.display import Chart, Row, rows
+from macekit.call import CSV, HTML, MARKDOWN
+from macekit.client.display import Chart, Row, first, html, rows
 from macekit.client.problems import as_mace_problems
-from macekit.text import closest
+from macekit.text import closest, printable
 
 if TYPE_CHECKING:
     from macekit.reports.model import Context
@@ -276,8 +277,6 @@ class Result:
         Raises:
             ValueError: an answer of which there is no report, as of ``counts``.
         """
-        from macekit.call import HTML
-
         return _write(self._render(HTML, dated=dated), path)
 
     def to_markdown(self, path: Target = None, *, dated: bool = False) -> str:
@@ -287,8 +286,6 @@ class Result:
             path: A file to write it to as well. None: it is only returned.
             dated: As for ``to_html``.
         """
-        from macekit.call import MARKDOWN
-
         return _write(self._render(MARKDOWN, dated=dated), path)
 
     def to_card(self, path: Target = None, *, dated: bool = False) -> str:
@@ -315,8 +312,6 @@ class Result:
             >>> print(macekit.estimate(counts=counts).to_csv().splitlines()[0])
             "section","name","column","path","value","text"
         """
-        from macekit.call import CSV
-
         if isinstance(self.answer.get("records"), Mapping):
             return _write(records_csv(self.answer), path)
         return _write(self._render(CSV, dated=dated), path)
@@ -369,14 +364,11 @@ class Result:
         return f"<Result {self.operation}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        from macekit.client.display import first, html
-
         return html(self.operation, self.answer, first(self.charts()))
 
     @property
     def _has_report(self) -> bool:
         """Whether there are reports of such an answer, or it is for programs."""
-        from macekit.call import HTML
         from macekit.catalogue import FORMS
 
         return HTML in FORMS[self.operation]
@@ -464,7 +456,6 @@ def settle(result: Result) -> None:
 def _limit_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """What was held against a limit, with both ends."""
     from estimators.statement import exactly
-    from macekit.text import printable
 
     verdict = answer.get("verdict")
     if verdict is not None and "advantage" in answer:

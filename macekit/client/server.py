@@ -18,7 +18,7 @@ from urllib.request import HTTPErrorProcessor, HTTPHandler, HTTPSHandler, Opener
 import numpy as np
 from numpy.typing import NDArray
 
-from macekit.call import Reply
+from macekit.call import ARROW_FILE, JSON, Reply, __version__
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
@@ -225,7 +225,6 @@ class Mace(Client):
         return f"macekit.Mace({self.url!r})"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from macekit.call import ARROW_FILE
         from macekit.schemas.query_string import query_pairs
 
         records, options = question.records, dict(question.options)
@@ -271,14 +270,11 @@ class Mace(Client):
 
     def _ask_with_json(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
-        from macekit.call import JSON
         from macekit.operations.encode import json_bytes
 
         return self._ask(operation, (), {"Content-Type": JSON}, data=json_bytes(tree))
 
     def _headers(self) -> dict[str, str]:
-        from macekit.call import JSON, __version__
-
         own = {"Accept": JSON, "User-Agent": f"macekit/{__version__}", **PREFERENCE}
         return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}
 

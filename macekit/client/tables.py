@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macekit.client.columns import arrow_of, column, columns_of, is_table, require_regular
+from macekit.client.problems import fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -231,8 +232,6 @@ def like_lists(body: DecodedBody) -> DecodedBody:
 
 def whole(table: object, name: str) -> Mapping[str, Any]:
     """Every column of a table, as it is: of a frame, a mapping of columns, or a file."""
-    from macekit.problems import fault
-
     if isinstance(table, str | os.PathLike):
         from macekit.decoding import reader_of
         from macekit.decoding.compression import expanded
@@ -262,8 +261,6 @@ def _has_length(values: Any) -> bool:
 
 def texts_of(side: Any, name: str) -> list[object]:
     """What a language model said of each text of a side: what a file holds, or lists, arrays or mappings of lists."""
-    from macekit.problems import fault
-
     if isinstance(side, str | os.PathLike):
         from macekit.decoding import reader_of
 
@@ -288,7 +285,6 @@ def _as_lists(value: Any) -> object:
 def matrix(values: object, where: str) -> Column:
     """One array: a column, rows of numbers, or every column of a frame side by side."""
     from estimators.errors import MixedTypes
-    from macekit.problems import fault
 
     if not is_table(values):
         return column(values, where)
@@ -301,8 +297,6 @@ def matrix(values: object, where: str) -> Column:
 
 def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Names of columns as the service's query string has them."""
-    from macekit.problems import fault
-
     pairs = []
     for role, name in roles.items():
         several = role not in ALONE
@@ -365,8 +359,6 @@ def _values(values: object, what: str) -> Values:
 
 def require_alike(columns: Mapping[int, Sized], what: Mapping[int, str]) -> None:
     """Refuse columns of one table that differ in length; ``what`` is the role of each."""
-    from macekit.problems import fault
-
     first, *others = columns
     for at in others:
         if len(columns[at]) != len(columns[first]):

@@ -42,7 +42,7 @@ class Theory:
             ...         print(round(bound.value, 4))
             0.4621
         """
-        return self._ask(partial(pose, "dp", "theory/dp", None, None, options))
+        return self._ask(partial(pose, "theory/dp", None, None, options))
 
     def convert(self, **options: Unpack[keywords.ConvertOptions]) -> Result:
         """An advantage, an eta, an epsilon or a mu in the units of the others, and as a TPR at an FPR.
@@ -65,7 +65,7 @@ class Theory:
             epsilon 0.405 None
             mu 0.507 None
         """
-        return self._ask(partial(pose, "convert", "theory/convert", None, None, options))
+        return self._ask(partial(pose, "theory/convert", None, None, options))
 
     def together(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.TogetherOptions]
@@ -89,7 +89,7 @@ class Theory:
             >>> result.decision, sorted({row.agrees for row in result.rows})
             ('contradicted', ['no', 'open', 'yes'])
         """
-        return self._ask(partial(pose, "together", "theory/together", members, nonmembers, options))
+        return self._ask(partial(pose, "theory/together", members, nonmembers, options))
 
     def one_run(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.OnerunOptions]
@@ -115,7 +115,7 @@ class Theory:
             >>> result.decision, round(result.epsilon.lower_bound, 2)
             ('contradicted', 3.38)
         """
-        return self._ask(partial(pose, "onerun", "theory/one-run", members, nonmembers, options))
+        return self._ask(partial(pose, "theory/one-run", members, nonmembers, options))
 
     def mip(
         self,
@@ -257,7 +257,7 @@ class Theory:
             >>> [round(delta, 4) for delta in result.curve.delta], result.records_needed
             ([0.0321, 0.0101], 1015)
         """
-        return self._ask(partial(pose, "mis_mean", "theory/mis-mean", None, None, options))
+        return self._ask(partial(pose, "theory/mis-mean", None, None, options))
 
     def pmp_exponential(self, losses: Data, **options: Unpack[keywords.PmpExponentialOptions]) -> Result:
         """Practical membership privacy of an exponential mechanism, on these records.
@@ -335,8 +335,7 @@ class Theory:
             return lambda *arrays, **options: self._arrays(name, dict(zip(row.arrays, arrays, strict=False)), options)
 
     def _arrays(self, name: str, arrays: Mapping[str, object], options: Mapping[str, Any]) -> Result:
-        operation = f"theory/{name.replace('_', '-')}"
-        return self._ask(partial(pose_arrays, name, operation, arrays, options))
+        return self._ask(partial(pose_arrays, f"theory/{name.replace('_', '-')}", arrays, options))
 
 
 for _method in vars(Theory).values():

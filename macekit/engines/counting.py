@@ -11,13 +11,13 @@ import os
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from macekit.client.problems import as_mace_problems
+from macekit.call import Call
+from macekit.client.problems import as_mace_problems, fault
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from macekit.call import Call
     from macekit.client.result import Result
 
 
@@ -54,7 +54,6 @@ def partial(batch: Any, *, score: str | None = None, member: str | None = None, 
         >>> rows["members"].to_pylist(), rows["nonmembers"].to_pylist()
         ([1, 1], [0, 1])
     """
-    from macekit.call import Call
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
     from macekit.questions.counts.work import start_of
@@ -129,7 +128,6 @@ def counts_by(
         >>> sorted(regions), regions["north"].n_members + regions["south"].n_members == member.sum()
         (['north', 'south'], np.True_)
     """
-    from macekit.call import Call
     from macekit.client.client import Local
     from macekit.client.question import source_of
     from macekit.client.tables import query as query_of
@@ -246,7 +244,6 @@ def write_risks(
 
     from macekit.client.tables import query as query_of
     from macekit.operations.encode import json_bytes
-    from macekit.problems import fault
     from macekit.sources.risks import SUFFIXES
     from macekit.sources.risks import write_risks as write
     from macekit.sources.shards import are_paths, shards_of
@@ -333,7 +330,6 @@ def _arrow(batch: Any, call: Call) -> pa.Table:
     from macekit.client.columns import columns_of, is_table
     from macekit.client.tables import require_alike
     from macekit.decoding.roles import roles
-    from macekit.problems import fault
 
     if isinstance(batch, Mapping) or hasattr(batch, "iloc") or getattr(getattr(batch, "dtype", None), "names", None):
         names, of = columns_of(batch)
@@ -357,7 +353,6 @@ def _column(values: Any, what: str) -> Any:
 
     from estimators.errors import InputError
     from macekit.client.columns import arrow_of, column
-    from macekit.problems import fault
 
     if isinstance(values, str | bytes | os.PathLike | Mapping | Set):
         got = type(values).__name__

@@ -109,6 +109,7 @@ class Ragged:
 
     def means_of_smallest(self, share: float) -> Floats:
         """The mean of the smallest ones of each record, at least one."""
+        share = errors.require_up_to_one("share", share)
         record = np.repeat(np.arange(len(self.lengths)), self.lengths)
         ordered = self.values[np.lexsort((self.values, record))]
         count = np.maximum(np.floor(self.lengths * share + 1e-9).astype(np.intp), 1)
@@ -171,7 +172,7 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
         log_probabilities, lengths: As for ``text_loss``.
         share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
     """
-    return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(_share(share))
+    return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(share)
 
 
 def minkpp(
@@ -212,7 +213,7 @@ def minkpp(
             "means", f"a token of record {index} is above 0; the mean of log p is minus the entropy", index
         )
     scaled = (tokens.values - mu.values) / np.maximum(sigma.values, STEADY)
-    return Ragged(scaled, tokens.starts, tokens.lengths).means_of_smallest(_share(share))
+    return Ragged(scaled, tokens.starts, tokens.lengths).means_of_smallest(share)
 
 
 def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
@@ -312,7 +313,7 @@ def aggregate(
         apart = np.exp(rows.values - np.repeat(top, lengths))
         return names, np.asarray(top + np.log(np.add.reduceat(apart, rows.starts)), dtype=np.float64)
     if how == "top_share":
-        return names, 0.0 - Ragged(-rows.values, rows.starts, lengths).means_of_smallest(_share(share))
+        return names, 0.0 - Ragged(-rows.values, rows.starts, lengths).means_of_smallest(share)
     raise errors.UnknownName.among("how", how, ("mean", "max", "logsumexp", "top_share"))
 
 
@@ -429,10 +430,3 @@ def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
         if not isinstance(text, str | bytes):
             raise errors.InputError.about("texts", f"record {index} is {type(text).__name__}, need text", index)
     return [text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts]
-
-
-def _share(share: float) -> float:
-    number = errors.require_number("share", share)
-    if not 0.0 < number <= 1.0:
-        raise errors.OutOfRange.about("share", f"got {number!r}, need a number above 0 and at most 1")
-    return number

@@ -9,6 +9,7 @@ still. The next model's limits allow for skewness, too. All of it is simulated (
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
 from math import expm1, log, log1p, sqrt
@@ -374,8 +375,4 @@ def _fewest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
     """The least number from ``low`` to ``most`` that is enough; more never are too few."""
     if low > most or not enough(most):
         return None
-    high = most
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return high
+    return low + bisect_left(range(low, most), True, key=enough)

@@ -1,5 +1,6 @@
 """How many models to train before a verdict about their procedure stands, tried on simulated models."""
 
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
@@ -146,10 +147,7 @@ def _fewest(world: _World, most: float, alpha: float, runs: int) -> int | None:
             return None
         high *= 2
     low = max(FEWEST, high // 2)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle + 1, high)
-    return high
+    return low + bisect_left(range(low, high), True, key=settles)
 
 
 def _leaks(world: _World) -> NDArray[np.float64]:

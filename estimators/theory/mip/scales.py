@@ -253,10 +253,8 @@ def upper_mean(x: Floats, alpha: float, group: Ints | None = None, groups: int =
     low, high = 0.0, 1.0
     for _ in range(ROUNDS):
         middle = (low + high) / 2.0
-        if middle < 1.0 and all_below(x, middle, where, groups, alpha):
-            high = middle
-        else:
-            low = middle
+        is_above = middle < 1.0 and all_below(x, middle, where, groups, alpha)
+        low, high = (low, middle) if is_above else (middle, high)
     return high
 
 

@@ -7,6 +7,7 @@ both in units of their spread, are d pairs of normal numbers whose correlation i
 nonmember, whatever the mean and the covariance of the records.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from math import exp, lgamma, log, log1p, sqrt
 
@@ -109,10 +110,8 @@ def mean_records(delta: float, dimension: int = 1, gamma: float = 1.0) -> int | 
         if high >= MOST_RECORDS:
             return None
         low, high = high, min(4 * high, MOST_RECORDS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if mean_delta(middle, dimension, gamma) <= target else (middle, high)
-    return high
+    between = range(low + 1, high)
+    return low + 1 + bisect_left(between, True, key=lambda n: mean_delta(n, dimension, gamma) <= target)
 
 
 @dataclass(frozen=True, slots=True)

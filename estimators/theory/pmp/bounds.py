@@ -188,8 +188,5 @@ def _first(practical: Callable[[float], float], target: float, farthest: float) 
 def _halve(practical: Callable[[float], float], target: float, low: float, high: float, steps: int) -> float:
     for _ in range(steps):
         middle = (low + high) / 2.0
-        if practical(middle) <= target:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if practical(middle) <= target else (low, middle)
     return low

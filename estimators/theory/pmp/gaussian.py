@@ -251,10 +251,7 @@ def _solved(mean: Callable[[float], float], delta: float, low: float, high: floa
         if high - low <= 1e-12 * high:
             break
         middle = (low + high) / 2.0
-        if mean(middle) <= delta:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if mean(middle) <= delta else (middle, high)
     return high
 
 

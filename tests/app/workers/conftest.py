@@ -40,8 +40,8 @@ class Workers:
         try:
             yield pool
             assert pool.budget.in_use == 0
-            with pool.admit("the next"):
-                assert pool._admission.under_way == 1
+            with pool.admission.admit("the next"):
+                assert pool.admission.under_way == 1
         finally:
             pool.settings, pool.budget = before
 

@@ -60,7 +60,7 @@ def fork_server(pool: Pool) -> int:
 
 
 async def do(pool: Pool, operation: str, source: Source = b"", client: str = "someone") -> Reply:
-    with pool.admit(client):
+    with pool.admission.admit(client):
         return await pool.run(Call(operation), source, client=client)
 
 

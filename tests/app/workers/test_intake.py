@@ -122,7 +122,7 @@ async def test_who_asks_several_things_at_once_gets_workers_while_others_ask_too
             return int(reply.body) == os.getpid()
 
         assert await here("greedy")
-        with pool.count("greedy"):
+        with pool.admission.count("greedy"):
             monkeypatch.setattr(admission, "LATELY", 0.0)
             assert await here("greedy")  # nobody else asks
             monkeypatch.undo()
@@ -130,7 +130,7 @@ async def test_who_asks_several_things_at_once_gets_workers_while_others_ask_too
             assert not await here("greedy")
             assert await here("modest")
         assert await here("greedy")  # one thing after another
-        with pool.count("greedy"):
+        with pool.admission.count("greedy"):
             monkeypatch.setattr(admission, "LATELY", 0.0)
             assert await here("greedy")  # the others have gone
 

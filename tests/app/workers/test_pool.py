@@ -102,9 +102,9 @@ def test_a_job_that_ends_two_workers_fails_and_ends_no_third(
 async def test_a_worker_that_comes_to_a_request_that_is_gone_goes_to_the_next() -> None:
     async with running(workers=1, time_limit=5.0) as pool:
         holding, gone = (asyncio.create_task(do(pool, "size")) for _ in range(2))
-        while not len(pool._admission.line):
+        while not len(pool.admission.line):
             await asyncio.sleep(0)
-        await gone_when_called(next(iter(pool._admission.line._small)), gone)
+        await gone_when_called(next(iter(pool.admission.line._small)), gone)
 
         assert (await holding).body == (await do(pool, "size")).body
 

@@ -179,3 +179,5 @@ def test_what_cannot_be_asked_is_one_problem_here_and_there(ask, kind, field, ma
 def test_a_keyword_that_is_not_known_is_a_type_error_as_in_python() -> None:
     with pytest.raises(TypeError, match=r"pmp_gaussian\(\) got an unexpected keyword argument 'sigmo'; did you mean"):
         macekit.theory.pmp_gaussian(POINTS, sigmo=1.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^one_run\(\) got an unexpected keyword argument"):
+        macekit.theory.one_run(dela=1e-5)  # type: ignore[call-arg]
