@@ -34,6 +34,12 @@ NOT_SETTINGS = {FILE, "MACE_AUDIT_ONLINE", "MACE_TEST_BROWSER"}
 KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What a bearer key may be: RFC 6750's token68, long enough not to be guessed."""
 
+BUCKETS = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+"""How the address of a dataset may begin."""
+
+SECRET = re.compile(r"(key|secret|sig|token|password)\w*=", re.IGNORECASE)
+"""What of an address's query would be a key."""
+
 STATES = b"mace states of runs 1"  # for which use the key that seals states is derived from the signing key
 HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")  # what a header Host may name, without its port
 
@@ -174,9 +180,14 @@ class Settings(BaseModel):
     @field_validator("data")
     @classmethod
     def _place(cls, value: str | None) -> str | None:
-        if value is None or "://" in value:
-            if value is not None and ":" in value.partition("://")[2].partition("/")[0].rpartition("@")[0]:
+        if value is None:
+            return None
+        scheme, is_address, rest = value.partition("://")
+        if is_address:
+            if ":" in rest.partition("/")[0].rpartition("@")[0] or SECRET.search(rest.partition("?")[2]):
                 raise ValueError("an address holds no key here; credentials come from the environment")
+            if scheme not in BUCKETS:
+                raise ValueError(f"an address begins with one of {', '.join(f'{each}://' for each in BUCKETS)}")
             return value
         if not os.path.isabs(value) or not os.path.isdir(value):
             raise ValueError("need the whole path of a folder that is there, or an address such as s3://bucket/folder")

@@ -13,7 +13,7 @@ EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 def healthy() -> bool:
     """Whether /healthz answers 200 within two seconds."""
     host = os.environ.get("MACE_HOST", "")
-    port = int(os.environ.get("MACE_PROBE_PORT") or os.environ.get("MACE_PORT", "8000"))
+    port = int(os.environ.get("MACE_PROBE_PORT") or 0) or int(os.environ.get("MACE_PORT", "8000"))
     connection = http.client.HTTPConnection(EVERYWHERE.get(host, host), port, timeout=2)
     try:
         connection.request("GET", "/healthz")

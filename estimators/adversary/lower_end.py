@@ -6,6 +6,7 @@ of records alone: of few the best cut of all says most, of many it says nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -241,7 +242,7 @@ class LowerEnd:
         of_cut: The best cut's share of the level.
         of_many: The share of rules with many changes.
         changes: So many changes of guess gain more than chance explains; None if none do.
-        once: The same where a record that stands there more than once counts once; None where none does.
+        once: What is shown at a level where each record counts once; None where none stands there more than once.
     """
 
     unseen: Validation
@@ -250,7 +251,7 @@ class LowerEnd:
     of_cut: float = 0.0
     of_many: float = 0.0
     changes: int | None = None
-    once: LowerEnd | None = None
+    once: Callable[[float], HeldOut] | None = None
 
     def at(self, alpha: float) -> HeldOut:
         """The largest of all limits, at their shares of the level; the estimate is that of who sets it.
@@ -258,7 +259,7 @@ class LowerEnd:
         A rule knows a record again that it has seen: of records that repeat it is that of single ones, if lower.
         """
         best = self._at(alpha)
-        return best if self.once is None else min(best, self.once.at(alpha), key=_lower)
+        return best if self.once is None else min(best, self.once(alpha), key=_lower)
 
     def _at(self, alpha: float) -> HeldOut:
         best = self.of_unseen(alpha)

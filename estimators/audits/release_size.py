@@ -34,7 +34,7 @@ from estimators.audits.queries.query import choose
 from estimators.audits.queries.rows import many_rows_repeat, share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode
-from estimators.audits.sides import one_row_each
+from estimators.audits.sides import one_row_each, share_of_members
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import (
     compare_sides,
@@ -250,7 +250,7 @@ def release_size(
         split = compare_sides(train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes)
     if split is not None and split.caution is not None:
         notes.append(split.caution)
-    training = share_of_training_rows(tables.members, tables.nonmembers)
+    training = max(share_of_training_rows(tables.members, tables.nonmembers), share_of_members(unit, *whole[:2]))
     drift = drift_of(split, shared=training)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)

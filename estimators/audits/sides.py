@@ -84,6 +84,16 @@ def one_row_each(
     return part(train, members), part(holdout, nonmembers), rows, cautions if shared else []
 
 
+def share_of_members(unit: str | None, train: Table, holdout: Table) -> float:
+    """The share of those in the hold-out who have rows of the training side, too."""
+    if unit is None:
+        return 0.0
+    members, nonmembers = (
+        _labels("unit", unit, table, name) for table, name in ((train, "members"), (holdout, "nonmembers"))
+    )
+    return float(np.isin(np.unique(nonmembers), members).mean())
+
+
 def _contents(column: Any) -> NDArray[Any]:
     """A column as numbers, or as texts where it holds others, whatever format it came in."""
     values = np.asarray(take_rows(column, np.arange(len(column))))

@@ -39,7 +39,7 @@ from estimators.audits.queries.query import choose
 from estimators.audits.queries.rows import firsts, many_rows_repeat, require_two_sides, share_of_training_rows
 from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides
-from estimators.audits.sides import labels_of_sides, one_row_each
+from estimators.audits.sides import labels_of_sides, one_row_each, share_of_members
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
@@ -92,6 +92,7 @@ class SyntheticAudit:
         provenance: Method, version, numbers of rows, prior and seed.
         tables: The tables as they were understood.
         accept_exposure: Whether a severe exposure was accepted.
+        shared: The share of the hold-out that is of the training side, too: its rows, or their persons.
 
     Example:
         >>> import numpy as np
@@ -123,6 +124,7 @@ class SyntheticAudit:
     provenance: Provenance
     tables: Encoding
     accept_exposure: bool = False
+    shared: float = 0.0
 
     @property
     def riskiest(self) -> str:
@@ -142,7 +144,7 @@ class SyntheticAudit:
             self.accept_exposure,
             [each for each in self.cautions if each.code not in (SAME, PUBLISHED if accepted else "")],
             self.provenance.prior,
-            share_of_training_rows(self.tables.members, self.tables.nonmembers),
+            self.shared,
         )
 
     @property
@@ -257,6 +259,8 @@ def audit_synthetic(
     if len(names) < 2:
         raise OptionError.about("queries", f"got {len(names)}, need at least 2")
     labels = None if groups is None else labels_of_sides(groups, train, holdout)
+    if isinstance(groups, str) and groups not in synthetic:
+        leave_out = [*leave_out, groups]
     whole = train, holdout, synthetic
     train, holdout, rows, notes = one_row_each(unit, train, holdout, seed)
     if unit is not None:
@@ -279,7 +283,9 @@ def audit_synthetic(
     split = None
     if check_sides:
         split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
-    drift = drift_of(split, control, prior, share_of_training_rows(tables.members, tables.nonmembers))
+    shared_rows = share_of_training_rows(tables.members, tables.nonmembers)
+    of_training = max(shared_rows, share_of_members(unit, *whole[:2]))
+    drift = drift_of(split, control, prior, of_training)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further, drift))
     if max_group_advantage is not None and labels is not None:
         number = len(audit_limits) + further - 1
@@ -314,6 +320,7 @@ def audit_synthetic(
         Provenance("synthetic", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
         tables,
         accept_exposure,
+        of_training,
     )
     return _with_cautions(audit, tables, notes, queries is None and reference is None)
 

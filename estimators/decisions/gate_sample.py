@@ -1,5 +1,7 @@
 """What limits are judged on, and what is said of each: the sample, one limit, one group of a limit on groups."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -8,8 +10,10 @@ from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.verdict import Decision, Verdict, decide, of_learned_score
+from estimators.errors import TooManyCells
 from estimators.optimum.ends import Ends, checked_ends
-from estimators.python.dataclass import dataclass, field
+from estimators.python.dataclass import dataclass, field, replace
+from estimators.sample.counting import each_record_once, finest
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
@@ -37,6 +41,11 @@ class GateSample:
     every: Scores | None = None
     cluster: Labels | None = None
     drift: float = 0.0
+
+    def once(self) -> GateSample:
+        """Each record of a side once."""
+        data = each_record_once(self.data)
+        return replace(self, data=data, fine=data if isinstance(data, Counts) else finest(data))
 
     @property
     def records(self) -> int:
@@ -68,6 +77,22 @@ class GateSample:
         """
         plain = decide(about, estimate, maximum, records, self.records)
         return plain if self.learned is None else of_learned_score(plain, self.adversaries.accept_learned_score)
+
+
+OF_ROWS = frozenset({"tpr", "metric", "epsilon", "exposed"})
+"""Limits of which exact limits of proportions are asked, which know nothing of records that repeat."""
+
+
+def judged(limit: Limit, sample: GateSample) -> JudgedLimit:
+    """What a limit says of a sample; where records repeat, a fail is one only if each of them once fails, too."""
+    found = limit.judge(sample)
+    fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS
+    if not (fails and sample.every is None and sample.fine.repeats):
+        return found
+    try:
+        return limit.judge(sample.once())
+    except TooManyCells:  # names of which no two are alike
+        return replace(found, verdict=replace(found.verdict, decision=Decision.INCONCLUSIVE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from estimators.clusters.design import Labels
 from estimators.decisions.compare import Comparison, RankedQuery, asked_once, compare
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
-from estimators.decisions.gate_sample import GateSample, JudgedLimit
+from estimators.decisions.gate_sample import GateSample, JudgedLimit, judged
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.tpr_limit import MaxTpr
@@ -206,7 +206,7 @@ def judge_queries(
             rows, fine, prior, confidence, below, seed, every=every, cluster=cluster, drift=drift
         )
     return tuple(
-        _riskiest(limit.maximum, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
+        _riskiest(limit.maximum, {name: judged(limit, sample) for name, sample in samples.items()}) for limit in limits
     )
 
 
@@ -317,7 +317,7 @@ def verdict_of(
         what: What is audited: ``model`` or ``release``.
         control: The advantage of a score whose model saw neither side; None if there is no such score.
         exposures: What each query exposes, held together; a severe one leaves open what would be a pass.
-        shared: The share of the hold-out that are training rows.
+        shared: The share of the hold-out that is of the training side, too.
     """
     if not limits:
         return AuditVerdict(None, False, "", "")
@@ -391,7 +391,7 @@ def _may_hide(what: str, most: float, maximum: float, drift: float, shared: floa
     if not drift or most <= maximum:
         return
     if shared:
-        why = f"{100.0 * shared:.3g}% of the hold-out are training rows, too, and so much may hide a leak"
+        why = f"{100.0 * shared:.3g}% of the hold-out is of the training side, too, and so much may hide a leak"
         instead = "leave these rows out of both sides"
     else:
         why = f"the two sides differ by at least {at_least(drift)} without any leak, and so much may hide one"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, req
 from estimators.clusters.dependent_rows import require_scores
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
-from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
+from estimators.errors import IncompatibleCells, InputError, OptionError, TooManyCells, require_count, require_open_unit
 from estimators.optimum.answer import ASSUMED, Advantage, ChangesLimit, times
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals, Values
-from estimators.sample.counting import by_boxes, finest, resolution
+from estimators.sample.counting import by_boxes, each_record_once, finest, resolution
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.doubts import REPEATED
 from estimators.sample.grid import Grid
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import FEW_VALUES, OFTEN, Scores
@@ -209,21 +208,19 @@ def ends_of(
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
     found = _of_rows(data, prior, target, seed, shuffles)
-    if not any(each.code == REPEATED for each in found.fine.doubts):
+    if not found.fine.repeats:
         return found
-    once = _of_rows(_single(data), prior, target, seed, shuffles)
     assert isinstance(found.validation, LowerEnd)
-    assert isinstance(once.validation, LowerEnd)
-    return replace(found, validation=replace(found.validation, once=once.validation))
+    try:
+        once = _of_rows(each_record_once(data), prior, target, seed, shuffles).validation.at
+    except TooManyCells:  # names of which no two are alike
+        once = partial(_nothing, baseline(prior))
+    return replace(found, validation=replace(found.validation, once=once))
 
 
-def _single(data: Scores | Counts) -> Scores | Counts:
-    """Each record of a side once; of counts, one record of a cell, which may be of several."""
-    if isinstance(data, Counts):
-        return Counts.trusted(np.minimum(data.members, 1), np.minimum(data.nonmembers, 1), data.cells)
-    firsts = (np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers))
-    members, nonmembers = (side[first] for side, first in zip((data.members, data.nonmembers), firsts, strict=True))
-    return replace(data, members=members, nonmembers=nonmembers)
+def _nothing(least: float, alpha: float) -> HeldOut:
+    """No more than a guess has."""
+    return HeldOut(least, least, "cells", True, (least, least))
 
 
 def _of_rows(data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int) -> Ends:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
+from estimators.python.dataclass import replace
 from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
 from estimators.sample.counts import Counts
@@ -44,6 +45,15 @@ BLOCK_OF_TEXT = 2**14
 def resolution(n_records: int) -> int:
     """Cells at which a continuous score is certified: N^(1/3), the L1-optimal rate for histograms."""
     return max(4, round(float(np.cbrt(n_records))))
+
+
+def each_record_once(data: Scores | Counts) -> Scores | Counts:
+    """Each record of a side once; of counts, one record of a cell, which may be of several."""
+    if isinstance(data, Counts):
+        return Counts.trusted(np.minimum(data.members, 1), np.minimum(data.nonmembers, 1), data.cells)
+    firsts = (np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers))
+    members, nonmembers = (side[first] for side, first in zip((data.members, data.nonmembers), firsts, strict=True))
+    return replace(data, members=members, nonmembers=nonmembers)
 
 
 def finest(scores: Scores) -> Counts:

@@ -19,7 +19,7 @@ from estimators.arrays import Floats, Integers, distinct, is_masked
 from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells, require_count
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Intervals, Lattice, Values, cells_from_dict, places
-from estimators.sample.doubts import of_cells, of_grid, of_sample, together
+from estimators.sample.doubts import REPEATED, of_cells, of_grid, of_sample, together
 from estimators.sample.frequent import Frequent, ScoreSample
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
@@ -406,6 +406,11 @@ class Counts:
                 field="bins" if cut else "query",
             )
         return self
+
+    @property
+    def repeats(self) -> bool:
+        """Whether records stand there more than once, as far as that can be seen."""
+        return any(each.code == REPEATED for each in self.doubts)
 
     def cautions(self) -> list[Caution]:
         """What any reader of these counts should know, whatever is asked of them."""

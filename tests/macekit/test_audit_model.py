@@ -401,7 +401,7 @@ def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected(
     most = macekit.audit_model(tree((a, ya, b, yb)), a, ya, np.vstack([b[:20], a[:180]]), np.append(yb[:20], ya[:180]),
                                max_advantage=0.4)  # fmt: skip
     assert (most.decision, most.library.verdict.undecided_because) == ("not applicable", "sides_share_records")
-    assert "90% of the hold-out are training rows, too, and so much may hide a leak" in most.sentence
+    assert "90% of the hold-out is of the training side, too, and so much may hide a leak" in most.sentence
 
 
 # What costs nothing is not imported

@@ -517,7 +517,12 @@ def test_training_rows_in_the_holdout_hide_no_leak() -> None:
 
     assert [each.verdict.word for each in audits] == ["not applicable", "fail", "pass"]
     assert audits[0].verdict.undecided_because == "sides_share_records"
-    assert "90% of the hold-out are training rows, too" in audits[0].sentence
+    numbered = {name: side | {"person": np.arange(400) + at} for name, side, at in (("a", train, 0), ("b", fresh, 40))}
+    other = {name: rng.normal(size=400) for name in "abc"}
+    of_persons = audit_synthetic(numbered["a"], numbered["b"], other, unit="person", max_advantage=0.4, queries=NEAR)
+    assert of_persons.verdict.undecided_because == "sides_share_records"
+    assert of_persons.shared == 0.9
+    assert "90% of the hold-out is of the training side, too" in audits[0].sentence
 
 
 def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
