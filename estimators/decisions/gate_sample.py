@@ -10,7 +10,7 @@ from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.verdict import Decision, Verdict, decide, of_learned_score
-from estimators.errors import TooManyCells
+from estimators.errors import TooFewRecords, TooManyCells
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import each_record_once, finest
@@ -91,7 +91,7 @@ def judged(limit: Limit, sample: GateSample) -> JudgedLimit:
         return found
     try:
         return limit.judge(sample.once())
-    except TooManyCells:  # names of which no two are alike
+    except (TooFewRecords, TooManyCells):  # names of which no two are alike
         return replace(found, verdict=replace(found.verdict, decision=Decision.INCONCLUSIVE))
 
 

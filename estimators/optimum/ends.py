@@ -19,7 +19,15 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, req
 from estimators.clusters.dependent_rows import require_scores
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
-from estimators.errors import IncompatibleCells, InputError, OptionError, TooManyCells, require_count, require_open_unit
+from estimators.errors import (
+    IncompatibleCells,
+    InputError,
+    OptionError,
+    TooFewRecords,
+    TooManyCells,
+    require_count,
+    require_open_unit,
+)
 from estimators.optimum.answer import ASSUMED, Advantage, ChangesLimit, times
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals, Values
@@ -213,7 +221,7 @@ def ends_of(
     assert isinstance(found.validation, LowerEnd)
     try:
         once = _of_rows(each_record_once(data), prior, target, seed, shuffles).validation.at
-    except TooManyCells:  # names of which no two are alike
+    except (TooFewRecords, TooManyCells):  # names of which no two are alike
         once = partial(_nothing, baseline(prior))
     return replace(found, validation=replace(found.validation, once=once))
 

@@ -6,16 +6,17 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers, distinct, lengths
+from estimators.arrays import Floats, Integers, distinct, lengths, random_of
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.python.dataclass import replace
 from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
 from estimators.sample.counts import Counts
+from estimators.sample.frequent import RARE
 from estimators.sample.grid import BLOCK, GRID_CELLS, SMALL_INTEGER_RANGE, intervals_of
 from estimators.sample.integers import MOST
 from estimators.sample.parts import Part, by_value, counts_of_parts
-from estimators.sample.scores import Query, Scores
+from estimators.sample.scores import Query, Scores, require_enough
 from estimators.sample.stream import CountStream
 from estimators.statement import Caution
 
@@ -48,11 +49,26 @@ def resolution(n_records: int) -> int:
 
 
 def each_record_once(data: Scores | Counts) -> Scores | Counts:
-    """Each record of a side once; of counts, one record of a cell, which may be of several."""
+    """Each record of a side once; of counts, which know no record, as if each were there eight times.
+
+    An eighth of a cell, rounded at random, varies no more from sample to sample than independent records do, as long as
+    none stands there more often. Cells are wide, as what varies less would show in narrow ones.
+    """
     if isinstance(data, Counts):
-        return Counts.trusted(np.minimum(data.members, 1), np.minimum(data.nonmembers, 1), data.cells)
+        if not data.cells.ordered:
+            raise TooManyCells("names have no wide cells", field="query")
+        wide = data.coarsen(resolution(data.n_records // RARE))
+        rng = random_of(0, wide.members, wide.nonmembers)
+        members, nonmembers = (
+            np.floor(side / RARE + rng.random(side.size)).astype(np.int64) for side in (wide.members, wide.nonmembers)
+        )
+        require_enough(int(members.sum()), "members")
+        require_enough(int(nonmembers.sum()), "nonmembers")
+        return Counts.trusted(members, nonmembers, wide.cells)
     firsts = (np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers))
     members, nonmembers = (side[first] for side, first in zip((data.members, data.nonmembers), firsts, strict=True))
+    require_enough(len(members), "members")
+    require_enough(len(nonmembers), "nonmembers")
     return replace(data, members=members, nonmembers=nonmembers)
 
 
