@@ -629,6 +629,8 @@ def test_the_group_that_was_copied_bears_most() -> None:
     assert "within group nurse is at least" in limited.limits[0].reason
     missing = audited(train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job")
     assert "(none)" in missing.groups.labels.tolist()
+    without = {name: column for name, column in leaky.items() if name != "job"}
+    assert "columns_differ" not in codes(audited(train, holdout, without, groups="job"))
 
 
 @pytest.mark.slow
