@@ -108,6 +108,7 @@ def test_names_that_have_digits_stay_names() -> None:
         ["20-29", "30-39"] * 21,
         [f"A{row}" if row % 5 < 3 else str(row) for row in range(30)] * 3,
         [f"shop {row}" for row in range(30)] * 3,
+        [f"{row // 8}.{row % 8}.{row % 3}" for row in range(30)] * 3,
         [f"{row} 000-{row + 1} 000" for row in range(30)] * 3,
         ["36 months", "60 months"] * 21,
         [f"2020-{month:02}" for month in range(1, 13)] * 4,
