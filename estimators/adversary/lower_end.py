@@ -242,7 +242,7 @@ class LowerEnd:
         of_cut: The best cut's share of the level.
         of_many: The share of rules with many changes.
         changes: So many changes of guess gain more than chance explains; None if none do.
-        once: What is shown at a level where each record counts once; None where none stands there more than once.
+        once: What is shown at a level without repeats; None where no record stands there more than once.
     """
 
     unseen: Validation
@@ -256,7 +256,7 @@ class LowerEnd:
     def at(self, alpha: float) -> HeldOut:
         """The largest of all limits, at their shares of the level; the estimate is that of who sets it.
 
-        A rule knows a record again that it has seen: of records that repeat it is that of single ones, if lower.
+        A rule knows a record again that it has seen: of records that repeat it is that without repeats, if lower.
         """
         best = self._at(alpha)
         return best if self.once is None else min(best, self.once(alpha), key=_lower)

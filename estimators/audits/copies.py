@@ -129,10 +129,10 @@ def count_near_copies(of_queries: SyntheticScores, tables: Encoding, confidence:
 
 
 def among_all_rows(copies: Copies, of_all: Copies | None) -> Copies:
-    """All rows of each person counted, if there are more, with the lower end that one row of each can show."""
+    """All rows counted, if there are more; one of each person, or of rows that repeat, shows the lower end, too."""
     if of_all is None:
         return copies
-    lower, upper = copies.beyond_chance.lower, of_all.beyond_chance.upper
+    lower, upper = min(copies.beyond_chance.lower, of_all.beyond_chance.lower), of_all.beyond_chance.upper
     value = float(of_all.beyond_chance.value or 0.0)
     interval = replace(of_all.beyond_chance.interval, lower=lower, upper=upper)
     return replace(of_all, beyond_chance=Estimate(min(max(value, lower), upper), interval))

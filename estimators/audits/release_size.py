@@ -242,15 +242,15 @@ def release_size(
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     every = None if unit is None else encode_all_rows(*whole, tables, categories)
+    require_rows(tables)
+    training = max(share_of_training_rows(tables.members, tables.nonmembers), share_of_members(unit, *whole[:2]))
     if many_rows_repeat(tables.members, tables.nonmembers):
         every, (tables, _) = every or tables, each_row_once(tables)
-    require_rows(tables)
     split = None
     if max_advantage is not None or max_exposed is not None:
         split = compare_sides(train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes)
     if split is not None and split.caution is not None:
         notes.append(split.caution)
-    training = max(share_of_training_rows(tables.members, tables.nonmembers), share_of_members(unit, *whole[:2]))
     drift = drift_of(split, shared=training)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)

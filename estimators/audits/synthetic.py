@@ -36,7 +36,14 @@ from estimators.audits.copies import (
     unasked_fail,
 )
 from estimators.audits.queries.query import choose
-from estimators.audits.queries.rows import firsts, many_rows_repeat, require_two_sides, share_of_training_rows
+from estimators.audits.queries.rows import (
+    MEMBERS,
+    NONMEMBERS,
+    firsts,
+    many_rows_repeat,
+    require_two_sides,
+    share_of_training_rows,
+)
 from estimators.audits.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides
 from estimators.audits.sides import labels_of_sides, one_row_each, share_of_members
@@ -268,10 +275,11 @@ def audit_synthetic(
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     every = None if unit is None else encode_all_rows(*whole, tables, categories)
+    require_rows(tables)
+    of_training = max(share_of_training_rows(tables.members, tables.nonmembers), share_of_members(unit, *whole[:2]))
     if many_rows_repeat(tables.members, tables.nonmembers):
         every, (tables, kept) = every or tables, each_row_once(tables)
         labels = None if labels is None else labels[kept]
-    require_rows(tables)
     of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
     scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
     shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
@@ -283,8 +291,6 @@ def audit_synthetic(
     split = None
     if check_sides:
         split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
-    shared_rows = share_of_training_rows(tables.members, tables.nonmembers)
-    of_training = max(shared_rows, share_of_members(unit, *whole[:2]))
     drift = drift_of(split, control, prior, of_training)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further, drift))
     if max_group_advantage is not None and labels is not None:
@@ -329,6 +335,9 @@ def each_row_once(tables: Encoding) -> tuple[Encoding, NDArray[np.intp]]:
     """The tables with each different row of a side once, and which rows of both these are."""
     of_members, of_nonmembers = firsts(tables.members), firsts(tables.nonmembers)
     members, nonmembers = tables.members.part(of_members), tables.nonmembers.part(of_nonmembers)
+    for side, name in ((members, MEMBERS), (nonmembers, NONMEMBERS)):
+        if len(side) < MIN_RECORDS:
+            raise TooFewRecords.about(name, f"got {len(side)} different rows, need at least {MIN_RECORDS}")
     kept = np.concatenate([of_members, of_nonmembers + len(tables.members)])
     return replace(tables, members=members, nonmembers=nonmembers), kept
 

@@ -13,7 +13,7 @@ from estimators.decisions.verdict import Decision, Verdict, decide, of_learned_s
 from estimators.errors import TooFewRecords, TooManyCells
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.python.dataclass import dataclass, field, replace
-from estimators.sample.counting import each_record_once, finest
+from estimators.sample.counting import finest, without_repeats
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
@@ -42,9 +42,9 @@ class GateSample:
     cluster: Labels | None = None
     drift: float = 0.0
 
-    def once(self) -> GateSample:
-        """Each record of a side once."""
-        data = each_record_once(self.data)
+    def alone(self) -> GateSample:
+        """The sample as it would be without repeats."""
+        data = without_repeats(self.data)
         return replace(self, data=data, fine=data if isinstance(data, Counts) else finest(data))
 
     @property
@@ -84,13 +84,13 @@ OF_ROWS = frozenset({"tpr", "metric", "epsilon", "exposed"})
 
 
 def judged(limit: Limit, sample: GateSample) -> JudgedLimit:
-    """What a limit says of a sample; where records repeat, a fail is one only if each of them once fails, too."""
+    """What a limit says of a sample; where records repeat, a fail is one only if it is without the repeats, too."""
     found = limit.judge(sample)
     fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS
     if not (fails and sample.every is None and sample.fine.repeats):
         return found
     try:
-        return limit.judge(sample.once())
+        return limit.judge(sample.alone())
     except (TooFewRecords, TooManyCells):  # names of which no two are alike
         return replace(found, verdict=replace(found.verdict, decision=Decision.INCONCLUSIVE))
 

@@ -31,7 +31,7 @@ from estimators.errors import (
 from estimators.optimum.answer import ASSUMED, Advantage, ChangesLimit, times
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals, Values
-from estimators.sample.counting import by_boxes, each_record_once, finest, resolution
+from estimators.sample.counting import by_boxes, finest, resolution, without_repeats
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.grid import Grid
 from estimators.sample.learned import LearnedCounts
@@ -212,7 +212,7 @@ def ends_of(
     shuffles: int = ORDERS,
     cluster: Labels | None = None,
 ) -> Ends:
-    """Fit and judge the target's adversaries; where records repeat, a lower end is that of single ones, if lower."""
+    """Fit and judge the target's adversaries; where records repeat, a lower end is that without repeats, if lower."""
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
     found = _of_rows(data, prior, target, seed, shuffles)
@@ -220,7 +220,7 @@ def ends_of(
         return found
     assert isinstance(found.validation, LowerEnd)
     try:
-        once = _of_rows(each_record_once(data), prior, target, seed, shuffles).validation.at
+        once = _of_rows(without_repeats(data, wide=True), prior, target, seed, shuffles).validation.at
     except (TooFewRecords, TooManyCells):  # names of which no two are alike
         once = partial(_nothing, baseline(prior))
     return replace(found, validation=replace(found.validation, once=once))

@@ -6,7 +6,7 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers, distinct, lengths, random_of
+from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.python.dataclass import replace
 from estimators.sample import doubts
@@ -48,28 +48,39 @@ def resolution(n_records: int) -> int:
     return max(4, round(float(np.cbrt(n_records))))
 
 
-def each_record_once(data: Scores | Counts) -> Scores | Counts:
-    """Each record of a side once; of counts, which know no record, as if each were there eight times.
+def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Counts:
+    """Vectors once each; of single scores, which may be equal by chance, as many as if each stood there eight times.
 
-    An eighth of a cell, rounded at random, varies no more from sample to sample than independent records do, as long as
-    none stands there more often. Cells are wide, as what varies less would show in narrow ones.
+    An eighth of what lies in a cell varies no more from sample to sample than independent records do, as long as none
+    stands there more often.
+
+    Args:
+        wide: Whether cells are wide. To rules that learn, what varies less than records do would show in narrow ones.
     """
-    if isinstance(data, Counts):
-        if not data.cells.ordered:
-            raise TooManyCells("names have no wide cells", field="query")
-        wide = data.coarsen(resolution(data.n_records // RARE))
-        rng = random_of(0, wide.members, wide.nonmembers)
-        members, nonmembers = (
-            np.floor(side / RARE + rng.random(side.size)).astype(np.int64) for side in (wide.members, wide.nonmembers)
-        )
-        require_enough(int(members.sum()), "members")
-        require_enough(int(nonmembers.sum()), "nonmembers")
-        return Counts.trusted(members, nonmembers, wide.cells)
-    firsts = (np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers))
-    members, nonmembers = (side[first] for side, first in zip((data.members, data.nonmembers), firsts, strict=True))
-    require_enough(len(members), "members")
-    require_enough(len(nonmembers), "nonmembers")
-    return replace(data, members=members, nonmembers=nonmembers)
+    if isinstance(data, Scores) and data.dimension > 1:
+        firsts = [np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers)]
+        members, nonmembers = data.members[firsts[0]], data.nonmembers[firsts[1]]
+        require_enough(len(members), "members")
+        require_enough(len(nonmembers), "nonmembers")
+        return replace(data, members=members, nonmembers=nonmembers)
+    counts = data if isinstance(data, Counts) else finest(data)
+    if not counts.cells.ordered:
+        raise TooManyCells("names have no wide cells", field="query")
+    if wide:
+        counts = counts.coarsen(resolution(counts.n_records // RARE))
+    of_members, of_nonmembers = _eighth(counts.members), _eighth(counts.nonmembers)
+    require_enough(int(of_members.sum()), "members")
+    require_enough(int(of_nonmembers.sum()), "nonmembers")
+    return Counts.trusted(of_members, of_nonmembers, counts.cells)
+
+
+def _eighth(side: Integers) -> Integers:
+    """Every eighth record of a side, in the order of cells; read from the other end, the same ones."""
+    kept = int(side.sum()) // RARE
+    before = side.cumsum() * (kept / max(int(side.sum()), 1))
+    from_start, from_end = np.floor(before + 0.5), kept - np.floor(kept - before + 0.5)
+    until: Integers = np.where(2.0 * before <= kept, from_start, from_end).astype(np.int64)
+    return np.concatenate([until[:1], until[1:] - until[:-1]])
 
 
 def finest(scores: Scores) -> Counts:

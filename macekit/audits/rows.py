@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.audits.queries.rows import Rows, share_of_training_rows
 from estimators.errors import DimensionMismatch, InputError
 from estimators.sample.scores import Scores
 from estimators.statement import Caution
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 1024  # columns of rows that are looked at for what tells the sides apart without the model
 
 ORDER = "the order is audit_model(model, X_train, y_train, X_test, y_test)"
-
-MORE_THAN_CHANCE = 3.0
-"""Test rows that stand in the training set, as a multiple of what repeated rows explain."""
 
 
 def length_of(rows: Any) -> int:
@@ -109,16 +107,16 @@ def shared_rows(X_train: Any, X_test: Any) -> tuple[float, list[Caution]]:
     if len(train) == len(test) and sorted(train) == sorted(test):
         detail = "its rows are those of X_train; need rows that the model was not trained on"
         raise fault(InputError, "X_test", detail)
-    members = set(train)
-    shared = sum(each in members for each in test)
-    repeated = (len(test) - len(set(test))) * len(train) / len(test)
-    if shared <= MORE_THAN_CHANCE * repeated:
+    _, records = np.unique(np.array([*train, *test]), return_inverse=True)
+    sides = (Rows.of_records(side.astype(np.int64)) for side in np.split(records, [len(train)]))
+    if not (share := share_of_training_rows(*sides)):
         return 0.0, []
+    shared = round(share * len(test))
     message = (
         f"{shared} of {len(test)} rows of X_test stand in X_train, too: they were trained on, and hide a leak; "
         "leave them out"
     )
-    return shared / len(test), [Caution("shared_rows", message)]
+    return share, [Caution("shared_rows", message)]
 
 
 def check_sides_alone(rows: tuple[Any, Any], confidence: float, seed: int) -> tuple[SplitCheck | None, list[Caution]]:

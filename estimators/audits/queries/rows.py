@@ -16,6 +16,10 @@ from estimators.statement import Caution
 
 ODD, FEW_EQUAL = 4, 8
 """So many times more equal rows than chance makes elsewhere, and at least so many, are worth a word."""
+RARELY = 0.01
+"""The share of different rows that chance may make equal across the sides where each of a side is asked about once."""
+FEWER = 2
+"""So many times fewer different rows on one side alone than chance puts there are shared ones."""
 MEMBERS, NONMEMBERS, SYNTHETIC, REFERENCE = "members", "nonmembers", "synthetic", "reference"
 
 
@@ -38,6 +42,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    @classmethod
+    def of_records(cls, records: Integers) -> Rows:
+        """Rows of which no more is known than which are the same."""
+        column = records[:, np.newaxis]
+        return cls(column.astype(np.float64), column, records, column[:, :0])
 
     def part(self, which: Any) -> Rows:
         """Some of the records.
@@ -79,9 +89,8 @@ def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:
 
 def require_two_sides(members: Rows, nonmembers: Rows) -> None:
     """Refuse one table as both sides, far as that is from chance: nothing would be found, whatever leaks."""
-    within, across = _pairs(members, nonmembers)
     same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
-    if same and _beyond_chance(across, within):
+    if same and _rows_are_shared(members, nonmembers):
         raise InputError.about(
             NONMEMBERS,
             "these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
@@ -91,10 +100,20 @@ def require_two_sides(members: Rows, nonmembers: Rows) -> None:
 
 def share_of_training_rows(members: Rows, nonmembers: Rows) -> float:
     """The share of nonmembers that are rows of the members; 0 where chance explains them."""
-    within, across = _pairs(members, nonmembers)
-    if not _beyond_chance(across, within):
+    if not _rows_are_shared(members, nonmembers):
         return 0.0
     return float(np.isin(nonmembers.records, members.records).mean())
+
+
+def _rows_are_shared(members: Rows, nonmembers: Rows) -> bool:
+    """Whether rows stand on both sides far more often than chance makes, or many do that chance would put on one."""
+    within, across = _pairs(members, nonmembers)
+    if _beyond_chance(across, within):
+        return True
+    a, b = _occurrences(members, nonmembers)
+    several, share = a + b > 1, len(members) / (len(members) + len(nonmembers))
+    on_one = float(sum((each ** (a + b))[several].sum() for each in (share, 1.0 - share)))
+    return on_one > FEWER * float(((a == 0) | (b == 0))[several].sum()) + FEW_EQUAL
 
 
 def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
@@ -105,13 +124,16 @@ def rows_repeat(members: Rows, nonmembers: Rows) -> bool:
 def many_rows_repeat(members: Rows, nonmembers: Rows) -> bool:
     """Whether many different rows stand more than once on a side where chance would put them on both.
 
-    Of a row that occurs so many times each lies on a side with that side's share of all. A common row is one of many:
-    what only it does says nothing here.
+    Of a row that occurs so many times each lies on a side with that side's share of all. Where chance makes more than a
+    few rows equal, which of them repeat cannot be told: each different row once would be another law, of either side.
     """
     a, b = _occurrences(members, nonmembers)
+    on_both = float(((a > 0) & (b > 0)).sum())
+    if on_both > max(FEW_EQUAL, RARELY * np.count_nonzero(a + b)):
+        return False
     times, share = a + b, len(members) / (len(members) + len(nonmembers))
     on_one = [(1.0 - each) ** times for each in (share, 1.0 - share)]
-    if _beyond_chance(float((1.0 - on_one[0] - on_one[1])[times > 1].sum()), float(((a > 0) & (b > 0)).sum())):
+    if _beyond_chance(float((1.0 - on_one[0] - on_one[1])[times > 1].sum()), on_both):
         return True
     for own, each, none in zip((a, b), (share, 1.0 - share), on_one, strict=True):
         by_chance = 1.0 - none - times * each * (1.0 - each) ** np.maximum(times - 1.0, 0.0)

@@ -418,7 +418,7 @@ def test_no_limit_fails_by_records_that_repeat_alone(limit: Limit, times: tuple[
         sides = [np.repeat(rng.normal(size=1000 // each), each) for each in times]
         decisions[judge(Scores.of(*sides), [limit]).decision.value] += 1
     rng = np.random.default_rng(9)
-    leak = Scores.of(np.repeat(rng.normal(5, 1, 500), 2), rng.normal(size=1000))
+    leak = Scores.of(np.repeat(rng.normal(5, 1, 4000), 2), rng.normal(size=8000))
 
     assert decisions == {"not applicable": 20}
     assert judge(leak, [limit]).decision.value == "fail"
