@@ -45,7 +45,11 @@ class Rows:
 
     @classmethod
     def of_records(cls, records: Integers) -> Rows:
-        """Rows of which no more is known than which are the same."""
+        """Rows of which no more is known than which are the same.
+
+        Args:
+            records: A number for each row that is the same where rows are.
+        """
         column = records[:, np.newaxis]
         return cls(column.astype(np.float64), column, records, column[:, :0])
 
