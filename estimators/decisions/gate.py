@@ -15,7 +15,7 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.coverage import as_counted, covers
 from estimators.decisions.exposed_members import Withheld
-from estimators.decisions.gate_sample import GateSample, JudgedLimit, Limit, judged
+from estimators.decisions.gate_sample import GateSample, JudgedLimit, Limit, judge_limit
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
 from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk
 from estimators.decisions.verdict import Because, Decision, opening, overall, what_settles
@@ -231,7 +231,7 @@ def judge(
         fine = finest(data)
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
     sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries, every, cluster)
-    results = tuple(judged(limit, sample) for limit in limits)
+    results = tuple(judge_limit(limit, sample) for limit in limits)
     source = Provenance("gate", VERSION, submitted.n_members, submitted.n_nonmembers, prior, seed)
     summary = next((each.clusters for each in results if each.clusters is not None), None)
     if every is not None and summary is None:

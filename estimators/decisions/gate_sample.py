@@ -83,7 +83,7 @@ OF_ROWS = frozenset({"tpr", "metric", "epsilon", "exposed"})
 """Limits of which exact limits of proportions are asked, which know nothing of records that repeat."""
 
 
-def judged(limit: Limit, sample: GateSample) -> JudgedLimit:
+def judge_limit(limit: Limit, sample: GateSample) -> JudgedLimit:
     """What a limit says of a sample; where records repeat, a fail is one only if it is without the repeats, too."""
     found = limit.judge(sample)
     fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS

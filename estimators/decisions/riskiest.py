@@ -21,7 +21,7 @@ from estimators.clusters.design import Labels
 from estimators.decisions.compare import Comparison, RankedQuery, asked_once, compare
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
-from estimators.decisions.gate_sample import GateSample, JudgedLimit, judged
+from estimators.decisions.gate_sample import GateSample, JudgedLimit, judge_limit
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.tpr_limit import MaxTpr
@@ -206,7 +206,8 @@ def judge_queries(
             rows, fine, prior, confidence, below, seed, every=every, cluster=cluster, drift=drift
         )
     return tuple(
-        _riskiest(limit.maximum, {name: judged(limit, sample) for name, sample in samples.items()}) for limit in limits
+        _riskiest(limit.maximum, {name: judge_limit(limit, sample) for name, sample in samples.items()})
+        for limit in limits
     )
 
 
@@ -390,14 +391,15 @@ def drift_beside(upper: float, maximum: float, drift: float, prior: float, share
 def _may_hide(what: str, most: float, maximum: float, drift: float, shared: float) -> Iterator[Caution]:
     if not drift or most <= maximum:
         return
-    if shared:
+    mostly = 2.0 * shared >= drift
+    if mostly:
         why = f"{100.0 * shared:.3g}% of the hold-out is of the training side, too, and so much may hide a leak"
         instead = "leave these rows out of both sides"
     else:
         why = f"the two sides differ by at least {at_least(drift)} without any leak, and so much may hide one"
         instead = "shuffle all rows before you split them, or audit matched sides"
     yield Caution(
-        SAME if shared else DRIFT,
+        SAME if mostly else DRIFT,
         f"{why}: {what} may be {at_most(min(1.0, most))}, above {exactly(maximum)}; {instead}",
     )
 

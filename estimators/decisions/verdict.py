@@ -55,7 +55,7 @@ class Decision(StrEnum):
 def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
     """The first caution by which no pass stands: the same records on both sides, rows of one person, and the like.
 
-    More of the same settles nothing. A fail stands; of records that repeat a lower end is that of single ones.
+    More of the same settles nothing. A fail stands; of records that repeat a lower end is that without repeats.
     """
     if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
         return None

@@ -46,9 +46,10 @@ def status(**environment: str) -> int:
     [
         (200, {"MACE_HOST": "0.0.0.0", "MACE_PORT": "{port}"}, 0),
         (200, {"MACE_PORT": "1", "MACE_PROBE_PORT": "{port}"}, 0),
+        (200, {"MACE_PORT": "{port}", "MACE_PROBE_PORT": "0"}, 0),
         (503, {"MACE_HOST": "0.0.0.0", "MACE_PORT": "{port}"}, 1),
     ],
-    ids=["healthy", "healthy on the port of probes", "not healthy"],
+    ids=["healthy", "healthy on the port of probes", "probes on a free port", "not healthy"],
 )
 def test_the_service_of_the_environment_is_asked(answer: int, variables: dict[str, str], exit_status: int) -> None:
     with service(answer) as port:

@@ -32,6 +32,7 @@ import macekit
 from estimators import Decision
 from macekit import MaceProblem
 from macekit.audits.model import ModelAudit
+from macekit.audits.rows import shared_rows
 from tests.cases import each_case
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -402,6 +403,17 @@ def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected(
                                max_advantage=0.4)  # fmt: skip
     assert (most.decision, most.library.verdict.undecided_because) == ("not applicable", "sides_share_records")
     assert "90% of the hold-out is of the training side, too, and so much may hide a leak" in most.sentence
+
+
+@pytest.mark.parametrize(("sizes", "cells"), [((2000, 200), 141), ((10000, 100), 100)])
+def test_rows_that_chance_makes_equal_are_not_taken_for_training_rows(sizes: tuple[int, int], cells: int) -> None:
+    """One chance pair was enough, and up to 64% of the test rows were said to be trained on."""
+    said = 0
+    for run in range(60):
+        rng = np.random.default_rng([5, run])
+        said += bool(shared_rows(*(rng.integers(cells, size=(size, 2)) for size in sizes))[0])
+
+    assert said == 0
 
 
 # What costs nothing is not imported

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from estimators import Scores, advantage, check_split, control
 from estimators.adversary.learned import boosting, logistic
 from estimators.audits import split
+from estimators.audits.queries.rows import require_two_sides
 from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from tests.cases import each_case, refusals
@@ -186,6 +187,20 @@ def test_rows_that_repeat_count_once_and_are_said_to() -> None:
     for small in (stacked(*[part(a, slice(12))] * 5), stacked(a, *[part(a, slice(1))] * 19)):
         for sides in ((small, many), (many, small)):
             assert codes(check_split(*sides)) == ["repeated_rows"]
+
+
+def test_rows_of_both_sides_are_seen_beside_a_row_that_is_common_by_nature() -> None:
+    """Pairs of the common row outnumber all others: one table as both sides was read, and passed."""
+    rng = np.random.default_rng(8)
+    zeros = rng.random((2, 1000)) >= 0.05
+    a, b = ({name: rng.normal(size=1000) * there for name in "xy"} for there in zeros)
+
+    same = encode_sides(a, part(a, slice(None, None, -1)))
+    with pytest.raises(InputError, match="these are the training rows, row for row"):
+        require_two_sides(same.members, same.nonmembers)
+    halves = encode_sides(a, stacked(part(a, slice(500)), part(b, slice(500))))
+    assert [each.code for each in halves.cautions] == ["shared_rows"]
+    assert encode_sides(a, b).cautions == ()
 
 
 @pytest.mark.slow
