@@ -15,6 +15,8 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, labels_of, one_of_each
 from estimators.statement import Caution
 
+TRUTH = bool, np.bool_
+
 NO_LABEL = "(none)"  # the label of rows that have none
 
 
@@ -110,7 +112,24 @@ def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]
     if column not in table:
         raise errors.InputError.about(what, f"{name} has no column {column!r}")
     size = len(table[column])
-    return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
+    labels = as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
+    _require_apart(what, column, name, take_rows(table[column], np.arange(size)), labels)
+    return labels
+
+
+def _require_apart(what: str, column: str, name: str, values: Any, labels: NDArray[np.str_]) -> None:
+    """Refuse values that differ and would be one label, as 1, "1" and True: a group may hide in another."""
+    if getattr(values, "dtype", np.dtype("O")).kind in "biufmM":
+        return
+    firsts: dict[str, tuple[int, Any]] = {}
+    for row, (value, label) in enumerate(zip(values, labels.tolist(), strict=True)):
+        first, other = firsts.setdefault(label, (row, value))
+        if label and (value != other or isinstance(value, TRUTH) != isinstance(other, TRUTH)):
+            message = (
+                f"rows {first} and {row} of {name} differ in column {column!r} and would be one label, as 1, '1' and "
+                "True would, or two texts of which one ends in a blank: write both alike"
+            )
+            raise errors.InputError.about(what, message, row)
 
 
 # Rows of two sides that are like each other: a heuristic for sides that were not split at random.

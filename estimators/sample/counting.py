@@ -12,7 +12,7 @@ from estimators.python.dataclass import replace
 from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import RARE
+from estimators.sample.frequent import ScoreSample
 from estimators.sample.grid import BLOCK, GRID_CELLS, SMALL_INTEGER_RANGE, intervals_of
 from estimators.sample.integers import MOST
 from estimators.sample.parts import Part, by_value, counts_of_parts
@@ -49,10 +49,10 @@ def resolution(n_records: int) -> int:
 
 
 def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Counts:
-    """Vectors once each; of single scores, which may be equal by chance, as many as if each stood there eight times.
+    """Vectors once each; of single scores, which may be equal by chance, as many as if each were one of several rows.
 
     An eighth of what lies in a cell varies no more from sample to sample than independent records do, as long as none
-    stands there more often.
+    stands there more often; where most that repeat do, fewer are kept (``times_repeated``).
 
     Args:
         wide: Whether cells are wide. To rules that learn, what varies less than records do would show in narrow ones.
@@ -66,17 +66,21 @@ def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Count
     counts = data if isinstance(data, Counts) else finest(data)
     if not counts.cells.ordered:
         raise TooManyCells("names have no wide cells", field="query")
+    of_values = counts.members, counts.nonmembers
+    if isinstance(data, Scores) and counts.n_records > EXACT_RECORDS:  # a cell may hold several scores
+        of_values = ScoreSample.of(*_line(data)).table()
+    times = doubts.times_repeated(*of_values)
     if wide:
-        counts = counts.coarsen(resolution(counts.n_records // RARE))
-    of_members, of_nonmembers = _eighth(counts.members), _eighth(counts.nonmembers)
+        counts = counts.coarsen(resolution(counts.n_records // times))
+    of_members, of_nonmembers = (_one_in(times, side) for side in (counts.members, counts.nonmembers))
     require_enough(int(of_members.sum()), "members")
     require_enough(int(of_nonmembers.sum()), "nonmembers")
     return Counts.trusted(of_members, of_nonmembers, counts.cells)
 
 
-def _eighth(side: Integers) -> Integers:
-    """Every eighth record of a side, in the order of cells; read from the other end, the same ones."""
-    kept = int(side.sum()) // RARE
+def _one_in(times: int, side: Integers) -> Integers:
+    """Every eighth record of a side, say, in the order of cells; read from the other end, the same ones."""
+    kept = int(side.sum()) // times
     before = side.cumsum() * (kept / max(int(side.sum()), 1))
     from_start, from_end = np.floor(before + 0.5), kept - np.floor(kept - before + 0.5)
     until: Integers = np.where(2.0 * before <= kept, from_start, from_end).astype(np.int64)

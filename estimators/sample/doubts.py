@@ -41,6 +41,12 @@ NEARLY_HALF = 0.95
 FEWER = 4.0
 """Repeated values that lie on both sides are that many times fewer than their neighbours would make it."""
 
+AT_MOST = RARE, RARE**2, inf
+"""Records of the values that are looked at for repeated rows: of rare ones first, as what is frequent may hide them."""
+
+ALMOST_ALL = 0.95
+"""The share of values of repeated rows which no more rows than are reckoned with have."""
+
 VALUES = 40
 """Different values that a side needs before it is worth asking how often each of them occurs."""
 
@@ -242,6 +248,18 @@ def of_grid(sides: Integers, unlike: Integers, share: float = CROWD) -> tuple[Ca
 def signs_of_two(a: Floats, b: Floats) -> frozenset[str]:
     """The codes of what is odd about equal scores of two tables of numbers."""
     return frozenset(odd.code for odd in of_many(a, b))
+
+
+def times_repeated(members: Integers, nonmembers: Integers) -> int:
+    """How often most repeated rows stand there, if not more seldom than is assumed of all.
+
+    Args:
+        members: Member records of each value, or cell.
+        nonmembers: Nonmember records of each.
+    """
+    pooled, common = members + nonmembers, (int(np.gcd.reduce(side)) for side in (members, nonmembers))
+    alone = pooled[((members == 0) | (nonmembers == 0)) & (pooled >= 2)]
+    return max(RARE, *common, int(np.quantile(alone, ALMOST_ALL, method="higher")) if len(alone) else 0)
 
 
 def share_records(a: Floats, b: Floats) -> bool:
@@ -477,33 +495,50 @@ def _on_both(members: Integers, nonmembers: Integers, pooled: Integers) -> int:
 
 def _to_spare(members: Integers, nonmembers: Integers, pooled: Integers, ordered: bool) -> tuple[int, int]:
     """Records of either side that only repeat another of that side; none if chance may do it."""
-    spare = [_multiples(members), _multiples(nonmembers)]
+    spare = [_multiples(members, nonmembers), _multiples(nonmembers, members)]
     if not any(spare) and ordered:
-        rare = np.flatnonzero((pooled >= 2) & (pooled <= RARE))
-        rare = rare[(rare > 0) & (rare < len(pooled) - 1)]
-        if len(rare) and _of_one_side(members, pooled, rare):
-            alone = rare[(members[rare] == 0) | (nonmembers[rare] == 0)]
-            spare = [int(np.maximum(side[alone] - 1, 0).sum()) for side in (members, nonmembers)]
+        several = 1 + np.flatnonzero(pooled[1:-1] >= 2)
+        for most in AT_MOST:
+            few = several[pooled[several] <= most]
+            if len(few) and _of_one_side(members, pooled, few):
+                alone = few[(members[few] == 0) | (nonmembers[few] == 0)]
+                spare = [int(np.maximum(side[alone] - 1, 0).sum()) for side in (members, nonmembers)]
+                break
     return spare[0], spare[1]
 
 
-def _multiples(side: Integers) -> int:
-    """Records to spare where every value occurs twice, three times, ... as often as it would by itself."""
+def _multiples(side: Integers, other: Integers) -> int:
+    """Records to spare where every value occurs twice, three times, ... as often as it would by itself.
+
+    Where the other side has none of them, a few will do: of counts, one in so many is a multiple by chance.
+    """
     if bool((side == 1).any()):
         return 0
-    counts = side[side > 0]
-    times = int(np.gcd.reduce(counts)) if len(counts) >= VALUES else 1
-    return 0 if times < 2 else int(counts.sum()) - int(counts.sum()) // times
+    here = side > 0
+    counts = side[here]
+    times = int(np.gcd.reduce(counts)) if len(counts) else 1
+    if times < 2 or (len(counts) < VALUES and (other[here].any() or (len(counts) - 1) * log(times) < SURE)):
+        return 0
+    return int(counts.sum()) - int(counts.sum()) // times
 
 
-def _of_one_side(members: Integers, pooled: Integers, rare: Integers) -> bool:
-    """Whether records of one value lie on one side far more often than records of neighbouring values do."""
+def _of_one_side(members: Integers, pooled: Integers, several: Integers) -> bool:
+    """Whether records of one value lie on one side far more often than records of neighbouring values do.
+
+    Of two records of a value at most half are on different sides; that some of r are on either side has, as p^r + q^r
+    is convex in pq, at least 2 - 2^(2-r) times the chance of two.
+    """
     share = members / pooled
-    here, records = share[rare], pooled[rare]
+    here, records = share[several], pooled[several]
     apart = 2.0 * here * (1.0 - here) * records / (records - 1)
-    beside = [here * (1.0 - share[rare + step]) + (1.0 - here) * share[rare + step] for step in (-1, 1)]
-    share_apart, chance = float(apart.mean()), min(float(np.mean(beside)), 0.5)
-    return FEWER * share_apart <= chance and len(rare) * _divergence(share_apart, chance) >= SURE
+    beside = [here * (1.0 - share[several + step]) + (1.0 - here) * share[several + step] for step in (-1, 1)]
+    of_two = min(float(np.mean(beside)), 0.5)
+    of_all = of_two * float(np.mean(2.0 - 4.0 * 0.5 ** np.minimum(records, 3)))
+    on_both = float(((here > 0.0) & (here < 1.0)).mean())
+    return any(
+        FEWER * seen <= chance and len(several) * _divergence(seen, chance) >= SURE
+        for seen, chance in ((float(apart.mean()), of_two), (on_both, of_all))
+    )
 
 
 def _divergence(share: float, chance: float) -> float:

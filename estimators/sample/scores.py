@@ -212,7 +212,7 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
         raise errors.NotFinite.about(name, "a label is NaN or infinite")
     if kinds == {"text"}:
         require_no_last_nul(cast("list[str]", items), name, name)
-    if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
+    if len(kinds) > 1 or (labels.dtype.kind in "OcV" and kinds & {"missing", "row"}):
         raise errors.MixedTypes.about(name, "labels must be all text or all numbers")
     return labels
 

@@ -34,28 +34,33 @@ class Reader:
     answer: Callable[[Any], Any]
     outputs: Outputs | None
     classes: Any
+    whose: str = "model"
 
     @classmethod
-    def of(cls, model: Any, outputs: Outputs | None, classes: Any) -> Reader:
-        """By what the model offers: probabilities before scores, scores before labels."""
+    def of(cls, model: Any, outputs: Outputs | None, classes: Any, whose: str = "model") -> Reader:
+        """By what the model offers: probabilities before scores, scores before labels.
+
+        Args:
+            whose: The argument that messages name: the model's, or that of the function which trained it.
+        """
         from estimators.audits.model import KINDS
 
         if isinstance(model, str | bytes | os.PathLike):
             what = "bytes" if isinstance(model, bytes) else "a path"
-            raise fault(InputError, "model", f"got {what}; {PICKLE}")
+            raise fault(InputError, whose, f"got {what}; {PICKLE}")
         if isinstance(model, type):
-            raise fault(InputError, "model", f"got the class {model.__name__}, need a fitted model of it")
+            raise fault(InputError, whose, f"got the class {model.__name__}, need a fitted model of it")
         if outputs is not None and outputs not in KINDS:
             raise UnknownName.among("outputs", outputs, KINDS)
         own = getattr(model, "classes_", None) if classes is None else classes
         if isinstance(own, list) and own and hasattr(own[0], "__len__") and not isinstance(own[0], str):
-            raise fault(InputError, "model", "has several outputs; ask about one output at a time")
+            raise fault(InputError, whose, "has several outputs; ask about one output at a time")
         if hasattr(model, "state_dict") and not hasattr(model, "predict"):
-            raise fault(InputError, "model", f"got a {type(model).__name__}, {TORCH}")
+            raise fault(InputError, whose, f"got a {type(model).__name__}, {TORCH}")
         offers = [each for each in _offers(model, own) if hasattr(model, each[0])]
         for method, kind in offers:
             if outputs in (None, kind) or kind is None:
-                return cls(getattr(model, method), outputs or kind, own)
+                return cls(getattr(model, method), outputs or kind, own, whose)
         if offers:
             kinds = " and ".join(str(kind) for _, kind in offers)
             raise fault(OptionError, "outputs", f"a {type(model).__name__} gives {kinds}, and no {outputs}")
@@ -64,8 +69,8 @@ class Reader:
                 f"got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
                 "predict, or a function from rows to answers"
             )
-            raise fault(InputError, "model", detail)
-        return cls(model, outputs, own)
+            raise fault(InputError, whose, detail)
+        return cls(model, outputs, own, whose)
 
     def ask(self, rows: Any, name: str) -> NDArray[np.generic]:
         """The answers about some rows: one a row, all finite."""
@@ -77,15 +82,15 @@ class Reader:
             if type(error).__name__ != "NotFittedError":
                 raise
             detail = "it is not fitted; call fit with the training rows first"
-            raise fault(InputError, "model", detail) from None
+            raise fault(InputError, self.whose, detail) from None
         if isinstance(answers, list) and answers and isinstance(answers[0], np.ndarray) and answers[0].ndim == 2:
-            raise fault(InputError, "model", "answers several outputs; ask about one output at a time")
-        array = plain_array(answers, "model")
+            raise fault(InputError, self.whose, "answers several outputs; ask about one output at a time")
+        array = plain_array(answers, self.whose)
         count = length_of(rows)
         if array.ndim == 0 or len(array) != count:
             got = "one number" if array.ndim == 0 else f"{len(array)} answers"
             detail = f"gave {got} about {count} rows of {name}, need one a row"
-            raise fault(DimensionMismatch, "model", detail)
+            raise fault(DimensionMismatch, self.whose, detail)
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim > 2:
@@ -93,7 +98,7 @@ class Reader:
                 f"an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
                 "row of numbers"
             )
-            raise fault(DimensionMismatch, "model", words)
+            raise fault(DimensionMismatch, self.whose, words)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             place = int(np.argwhere(~np.isfinite(array))[0][0])
             what = "NaN" if np.isnan(array[place]).any() else "infinite"
@@ -101,7 +106,7 @@ class Reader:
                 f"its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
                 "overflow), or leave it out"
             )
-            raise fault(NotFinite, "model", words, place)
+            raise fault(NotFinite, self.whose, words, place)
         return array
 
     def with_kind(self, answers: Sequence[NDArray[np.generic]], labels: Sequence[NDArray[np.generic]]) -> Reader:
@@ -109,7 +114,7 @@ class Reader:
         from estimators.audits.model import kind_of, require_no_shares
 
         if answers[0].shape[1:] != answers[1].shape[1:]:
-            raise fault(DimensionMismatch, "model", "its answers about X_train and X_test differ in shape")
+            raise fault(DimensionMismatch, self.whose, "its answers about X_train and X_test differ in shape")
         outputs = self.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
         require_no_shares(outputs, np.concatenate(answers), self.outputs is not None)
         return replace(self, outputs=outputs)

@@ -104,7 +104,7 @@ def train_shadows(
     seed: int,
     steps: Steps,
 ) -> tuple[Shadows, list[Caution]]:
-    """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
+    """Shadows that are trained here, on random halves of both sides, and what is to be known of them."""
     from estimators.audits.model import Shadows, floor_of, shadow_signals
     from estimators.audits.queries.models import FLOOR
     from estimators.audits.queries.shadows import random_halves
@@ -114,7 +114,9 @@ def train_shadows(
     signal = partial(shadow_signals, outputs=outputs, classes=reader.classes, floor=floor)
     signal(answers[0], labels[0])  # what they could not be compared by is an error before one is trained
     X, y = stack_rows(*rows), np.concatenate(labels)
-    membership = random_halves(count, len(y), seed)
+    rng = random_of(seed, *labels, *answers)  # halves of either side: of all rows one shadow may have more members
+    halves = [random_halves(count, len(side), int(rng.integers(2**53))) for side in labels]
+    membership = np.concatenate(halves, axis=1)
     signals = np.empty(membership.shape)
     lacking = 0
     with warnings.catch_warnings(record=True) as notices:
@@ -124,7 +126,7 @@ def train_shadows(
             own_seed = int(np.random.default_rng([seed, place]).integers(2**31 - 1))
             with one_thread(model):
                 shadow = (fit or clone_trainer(model))(rows_at(X, which), y[which], own_seed)
-                of_shadow = Reader.of(shadow, outputs, None)
+                of_shadow = Reader.of(shadow, outputs, None, "fit")
                 theirs = of_shadow.ask(X, "X_train and X_test")
             full = _columns(theirs, of_shadow.classes, reader.classes, outputs)
             lacking += full is not theirs
@@ -166,7 +168,7 @@ def train_twins(
             order, own_seed = rng.permutation(len(y)), int(rng.integers(2**31 - 1))
             with one_thread(model):
                 twin = retrain(rows_at(X, order), y[order], own_seed)
-                of_twin = Reader.of(twin, outputs, None)
+                of_twin = Reader.of(twin, outputs, None, "fit")
                 for side, which in zip(sides, (planted, spared), strict=True):
                     theirs = of_twin.ask(rows_at(rows[1], which), "X_test")
                     side.append(_columns(theirs, of_twin.classes, reader.classes, outputs, "twins"))

@@ -27,7 +27,6 @@ from estimators.audits.model.answers import (
 )
 from estimators.audits.model.strength import UNMEASURED, Strength
 from estimators.audits.queries import models
-from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
 from estimators.decisions.compare import Comparison
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
@@ -63,7 +62,7 @@ from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.counting import finest
 from estimators.sample.scores import Query as ScoreKind
-from estimators.sample.scores import Scores
+from estimators.sample.scores import Scores, labels_of
 from estimators.statement import Caution, at_least, one_end
 
 JOINT = "joint_query_may_exceed"

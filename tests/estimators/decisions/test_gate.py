@@ -409,7 +409,16 @@ def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are
 # --- records that repeat ------------------------------------------------------------------------------------------
 
 
-@each_case("limit, times", [(MaxTpr(0.02, 0.01), (1, 10)), (MaxEpsilon(0.3), (10, 1)), (MaxExposed(0.01), (1, 10))])
+@each_case(
+    "limit, times",
+    [
+        (MaxTpr(0.02, 0.01), (1, 10)),
+        (MaxEpsilon(0.3), (10, 1)),
+        (MaxExposed(0.01), (1, 10)),
+        (MaxTpr(0.02, 0.01), (1, 40)),
+        (MaxExposed(0.01), (40, 1)),
+    ],
+)
 def test_no_limit_fails_by_records_that_repeat_alone(limit: Limit, times: tuple[int, int]) -> None:
     """Of hold-out rows that stood there ten times 26 of 60 runs failed where nothing leaks."""
     decisions = Counter[str]()

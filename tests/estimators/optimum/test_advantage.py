@@ -1,5 +1,7 @@
 """The answer a user sees: its interval, its words, and the cases that are not errors."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.adversary.insample import changes_upper
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
+from estimators.arrays import Integers
 from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
@@ -169,21 +172,35 @@ def test_one_outlier_moves_the_answer_by_a_hair() -> None:
         assert abs(before.value - after.value) <= 0.02
 
 
-@each_case("how", ["members twice", "nonmembers five times", "both three times"])
+TIMES: dict[str, Callable[[np.random.Generator], tuple[Integers, Integers]]] = {
+    "members twice": lambda rng: (np.full(300, 2), np.ones(600, np.int64)),
+    "nonmembers five times": lambda rng: (np.ones(600, np.int64), np.full(120, 5)),
+    "both three times": lambda rng: (np.full(200, 3), np.full(200, 3)),
+    "members 9 to 30 times": lambda rng: (rng.integers(9, 31, 150), np.ones(3000, np.int64)),
+    "a few rows 20 to 60 times": lambda rng: tuple(
+        np.where(rng.random(2000) < 0.04, rng.integers(20, 61, 2000), 1) for _ in "ab"
+    ),
+    "100 members, 20 rows five times": lambda rng: (np.full(20, 5), np.ones(3000, np.int64)),
+}
+"""How often each row of either side stands there."""
+
+
+@each_case("how", TIMES)
 def test_records_that_repeat_prove_no_leak_where_single_ones_do_not(how: str) -> None:
     """A rule knew the twin of a record again that it had seen: .99 was proved where nothing leaks."""
-    wrong = {True: 0, False: 0}
+    false, not_seen = 0, 0
     for run in range(40):
         rng = np.random.default_rng([21, run])
         leaks = 1.5 * (run % 2)
-        times, spread = {"members twice": (2, 1), "nonmembers five times": (1, 5), "both three times": (3, 3)}[how]
-        members = np.repeat(rng.normal(leaks, 1, 600 // times), times)
-        scores = Scores.of(members, np.repeat(rng.normal(size=600 // spread), spread))
-        lower = advantage(scores).lower
-        wrong[bool(leaks)] += lower < 0.1 if leaks else lower > 0.0
+        of_members, of_nonmembers = TIMES[how](rng)
+        members = np.repeat(rng.normal(leaks, 1, len(of_members)), of_members)
+        nonmembers = np.repeat(rng.normal(size=len(of_nonmembers)), of_nonmembers)
+        lower = advantage(Scores.of(members, nonmembers)).lower
+        false += lower > 0.0 and not leaks
+        not_seen += lower < 0.1 and leaks > 0.0 and len(of_members) > 150  # of fewer rows next to nothing is left
 
-    assert wrong[False] <= 3  # 20 runs, an error of 2.5% each: more come once in 10,000
-    assert wrong[True] == 0
+    assert false <= 3  # 20 runs, an error of 2.5% each: more come once in 10,000
+    assert not_seen == 0
 
 
 def test_counts_give_the_answer_their_scores_give_and_a_merged_grid_nearly() -> None:
