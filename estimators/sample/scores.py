@@ -190,6 +190,10 @@ def one_of_each(labels: NDArray[np.generic], rng: np.random.Generator) -> NDArra
     return np.sort(order[np.unique(labels[order], return_index=True)[1]])
 
 
+AS_ASKED = "as asked"
+"""Why a score is read so where whoever asked has said it."""
+
+
 def labels_of(values: object, name: str) -> NDArray[np.generic]:
     """Labels of records, one each, all text or all numbers."""
     several = isinstance(values, list | tuple) or (is_masked(values) and values.ndim)
@@ -488,7 +492,7 @@ def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tup
             raise errors.InputError("a continuous query needs numbers, got text", field="query")
         return True, "scores are text"
     if query is not Query.AUTO:
-        return query is Query.DISCRETE, "as asked"
+        return query is Query.DISCRETE, AS_ASKED
     total = len(a) + len(b)
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         span = max(int(a.max()), int(b.max())) - min(int(a.min()), int(b.min())) + 1

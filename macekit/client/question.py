@@ -193,7 +193,6 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 
     A query may be a table, a file or a source of its own; the names of columns are then those of all of these.
     """
-    from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns_read import join_queries
 
     for place, each in enumerate(queries.values() if isinstance(queries, Mapping) else ()):
@@ -219,9 +218,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     question = pose(operation, None, None, rest)
     about = {name: rest[name] for name in ("estimator", "query") if rest.get(name) is not None} | roles
     bodies = {
-        require_name(name, place): _of_table(each, about)
-        if name in tables
-        else DecodedBody({"": _query(each, f"queries[{place}].")}, cautions=_cautions(each))
+        require_name(name, place): _of_table(each, about) if name in tables else _of_one(each, f"queries[{place}].")
         for place, (name, each) in enumerate(each_query.items())
     }
     if tables:
@@ -229,6 +226,18 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     together = join_queries(bodies.items())
     records = replace(cast("DecodedBody", question.records), samples=together.samples, cautions=together.cautions)
     return replace(question, records=records)
+
+
+def _of_one(query: object, where: str) -> DecodedBody:
+    """One query of several, and what is odd about its rows, or about its scores where these were counted."""
+    from estimators.sample.doubts import DOUBTS
+    from macekit.decoding.body import DecodedBody
+
+    sample, odd = _query(query, where), _cautions(query)
+    signs = tuple(each for each in odd if each.code in DOUBTS) or None
+    return DecodedBody(
+        {"": replace(sample, signs=signs)}, cautions=tuple(each for each in odd if each.code not in DOUBTS)
+    )
 
 
 def _is_own_table(query: object) -> bool:

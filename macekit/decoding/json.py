@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from estimators.errors import MixedTypes
+from estimators.sample.doubts import DOUBTS
 from estimators.statement import Caution
 from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
@@ -114,7 +115,7 @@ def answer_of_counts(tree: Mapping[str, Any]) -> tuple[tuple[ColumnRead, ...], t
 def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
     """What an answer of counts says of the rows that were counted."""
     cautions = msgspec.convert(tree.get("warnings", ()), tuple[Caution, ...])
-    return tuple(each for each in cautions if each.code in CODES)
+    return tuple(each for each in cautions if each.code in CODES | DOUBTS)
 
 
 def _said_of(tree: Mapping[str, Any]) -> tuple[Caution, ...]:

@@ -6,11 +6,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import Counts, MaceError, Scores, lone_rows, one_per_unit
+from estimators import Caution, Counts, MaceError, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.clusters.dependent_rows import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_grid, finest
+from estimators.sample.doubts import DOUBTS
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, labels_of, of_one_type
 from estimators.sample.stream import CountStream
@@ -24,7 +25,7 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     """The single sample of a request, one record a unit if units are named."""
     if set(body.samples) - {""}:
         raise fault("bad-option", "queries", "this question is about one sample; post several to /v1/compare")
-    data = data_of(body.samples.get("", Sample()), question.query)
+    data = data_of(body.samples.get("", Sample()), question.query, body.cautions)
     require_query_acts(question.query, data)
     if body.units is None:
         return data
@@ -127,7 +128,7 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     samples: dict[str, Scores | Counts] = {}
     for place, (name, sample) in enumerate(body.samples.items()):
         try:
-            samples[name] = each = data_of(sample, query)
+            samples[name] = each = data_of(sample, query, body.cautions)
             if isinstance(each, Scores) and each.query is Query.DISCRETE and _seem_all_different(each.members):
                 by_category(each)  # which refuses labels that no two records share
         except (Problem, MaceError) as error:
@@ -168,13 +169,14 @@ def by_release(samples: Mapping[str, Scores | Counts]) -> dict[str, dict[str, Sc
     return releases
 
 
-def data_of(sample: Sample, query: str) -> Scores | Counts:
-    """One query's scores or counts."""
+def data_of(sample: Sample, query: str, said: tuple[Caution, ...] = ()) -> Scores | Counts:
+    """One query's scores or counts; of counts ``said`` may have doubts from where they were counted."""
     if sample.counts is not None:
         if sample.members is not None or sample.nonmembers is not None:
             detail = "counts: were sent together with scores; send one or the other"
             raise Problem("bad-option", detail, field="counts")
-        return counts_of(sample.counts).doubted(sample.signs)
+        doubts = tuple(each for each in said if each.code in DOUBTS)
+        return counts_of(sample.counts).doubted(doubts or None if sample.signs is None else sample.signs)
     if sample.members is None or sample.nonmembers is None:
         name, whose = (
             ("members", "the model was trained on") if sample.members is None else ("nonmembers", "it has never seen")

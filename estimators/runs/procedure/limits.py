@@ -23,7 +23,7 @@ from estimators.adversary.holdout import ORDERS, GuessRecord, Way, together, val
 from estimators.adversary.lower_end import FEWEST_RECORDS
 from estimators.adversary.many_changes import sign_of
 from estimators.adversary.targets import CellsTarget
-from estimators.arrays import Floats, groups_by_rank, random_of
+from estimators.arrays import Floats, distinct, groups_by_rank, random_of
 from estimators.clusters.betting import Shares
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
@@ -31,10 +31,13 @@ from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import Ends, cells_for
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
-from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.sample.scores import AS_ASKED, MIN_RECORDS, Query, Scores, labels_of
 
 FEWEST = 4  # fewest models of which anything is said
 MOST_NAMES = 3  # models that an error names
+MANY_VALUES = 20  # different scores of a model from which on another one has the same by no chance
+
+Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +166,27 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         np.split(scores[np.argsort(side, kind="stable")], np.cumsum(np.bincount(side, minlength=len(names)))[:-1])
         for scores, side in zip((data.members, data.nonmembers), sides, strict=True)
     ]
-    return {
-        str(name): Scores(members, nonmembers, data.query, data.reason)
-        for name, members, nonmembers in zip(names.tolist(), *parts, strict=True)
-    }
+    models = dict(zip(map(str, names.tolist()), zip(*parts, strict=True), strict=True))
+    _require_different(models)
+    few_values = data.query is Query.DISCRETE and data.members.dtype.kind in "iuf" and data.reason != AS_ASKED
+    if few_values and any(distinct(np.concatenate(sides)).size == sum(map(len, sides)) for sides in models.values()):
+        return {name: Scores.of(a, b, Query.CONTINUOUS) for name, (a, b) in models.items()}
+    return {name: Scores(a, b, data.query, data.reason) for name, (a, b) in models.items()}
+
+
+def _require_different(models: dict[str, Sides]) -> None:
+    """Refuse one training under several names: all its records would count as often."""
+    firsts: dict[bytes, str] = {}
+    for name, sides in models.items():
+        if distinct(np.concatenate(sides)).size < MANY_VALUES:
+            continue  # chance may make them equal
+        first = firsts.setdefault(b"|".join(np.sort(side).tobytes() for side in sides), name)
+        if first != name:
+            raise InputError.about(
+                "model",
+                f"{first!r} and {name!r} have the same scores, all of them: one training under two names; give each "
+                "once, and train each with a seed and a split of its own",
+            )
 
 
 Range = tuple[float, float]

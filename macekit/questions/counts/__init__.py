@@ -46,7 +46,7 @@ class CountsAnswer(TypedDict):
     warnings: NotRequired[
         Annotated[
             list[WarningAnswer],
-            records.about("of rows that are not independent, or whose side is in doubt; not there without any"),
+            records.about("what is odd about rows and scores and no count shows; not there without any"),
         ]
     ]
     input_sha256: str

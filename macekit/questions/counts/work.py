@@ -11,6 +11,7 @@ from estimators.adversary.learned import learn_score
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.digests import fingerprint
+from estimators.sample.doubts import DOUBTS
 from estimators.sample.stream import CountStream
 from macekit.call import FORM_DATA, JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SEVERAL
@@ -216,6 +217,7 @@ def _reply(
         "columns": encode.columns(read),
         "input_sha256": fingerprint(counts),
     }
-    if of_rows := [each for each in cautions if each.code in CODES]:
-        document["warnings"] = encode.warnings(of_rows)
+    of_values = () if counts.cells.kind == "grid" else counts.doubts  # a grid says it of itself
+    if odd := (*(each for each in cautions if each.code in CODES | DOUBTS), *(counts.signs or ()), *of_values):
+        document["warnings"] = encode.warnings(odd)
     return reply_of(call, document, counts)

@@ -155,6 +155,31 @@ def test_groups_of_what_is_large_are_counted_as_it_comes(scores: Path, files: st
     assert not large_report["posterior"]  # which needs the records
 
 
+@each_case("oddity", ["repeated_scores", "sides_differ_in_precision"])
+def test_what_scores_alone_show_is_known_where_they_are_counted_as_they_come_and_of_their_counts(
+    folder: Path, oddity: str
+) -> None:
+    """A file of 32 MiB passed, or failed, where the same rows in a smaller one were not applicable."""
+    rng = np.random.default_rng(0)
+    sides = [np.repeat(rng.normal(size=3000), np.where(rng.random(3000) < 0.04, 40, 1)) for _ in "ab"]
+    if oddity == "sides_differ_in_precision":
+        sides = [rng.normal(size=5000), rng.normal(size=5000).astype(np.float32).astype(np.float64)]
+    rows = [f"{score!r},{member}" for member, side in zip((1, 0), sides, strict=True) for score in side.tolist()]
+    (folder / "odd.csv").write_text("\n".join(["score,member", *rows, ""]))
+    counted = answer("counts odd.csv --cells grid")
+    (folder / "odd.json").write_text(json.dumps(counted))
+    answers = [answer(f"gate {name} --max-advantage 0.2") for name in ("odd.csv", "odd.json")]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (run, reading):
+            patch.setattr(module, "LARGE", 100)
+        answers.append(answer("gate odd.csv --max-advantage 0.2"))
+
+    assert [each["code"] for each in counted["warnings"]] == [oddity]
+    decisions = [(each["decision"], each["undecided_because"]) for each in answers]
+    assert decisions[1:] == [("not applicable", oddity)] * 2
+    assert decisions[0] == (decisions[1] if oddity == "repeated_scores" else ("fail", None))  # by their digits
+
+
 # --- several files, folders, patterns and addresses -----------------------------------------------------------
 
 
