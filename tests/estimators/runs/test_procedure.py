@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, norm, t
 
-from estimators import Decision, Scores, advantage
+from estimators import Decision, Query, Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.decisions import plan as planning_of_records
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
@@ -256,6 +256,33 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
 
 
 @pytest.mark.slow
+def test_one_training_under_two_names_is_refused_and_two_of_few_values_may_be_alike_by_chance() -> None:
+    """One training under 40 names had the limits of 40, and no warning."""
+    data, label = models([0.5] * 4, 30)
+    members, nonmembers = (
+        np.concatenate([side, side[part == 0][::-1]])
+        for side, part in zip((data.members, data.nonmembers), np.split(label, 2), strict=True)
+    )
+    twice = np.concatenate([label[:120], np.full(30, 4), label[120:], np.full(30, 4)])
+    with pytest.raises(InputError, match="'0' and '4' have the same scores, all of them: one training under two"):
+        procedure_advantage(Scores.of(members, nonmembers), twice)
+
+    binary = Scores.of([0.0, 1.0] * 40, [0.0, 1.0] * 40)
+    assert len(procedure_advantage(binary, np.tile(np.repeat(np.arange(8), 10), 2)).models) == 8
+
+
+def test_scores_of_few_values_that_are_all_different_within_a_model_are_numbers() -> None:
+    """Of 20 models of 8 records a side each was refused: every record had a cell of its own."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        rows = [rng.choice(60, 16, replace=False) / 100 for _ in range(20)]
+        members, nonmembers = (np.concatenate([row[half] for row in rows]) for half in (slice(8), slice(8, 16)))
+        label = np.tile(np.repeat(np.arange(20), 8), 2)
+
+        assert Scores.of(members, nonmembers).query is Query.DISCRETE
+        assert len(procedure_advantage(Scores.of(members, nonmembers), label).models) == 20
+
+
 def test_records_that_cannot_answer_let_nothing_pass_and_do_not_undo_a_fail() -> None:
     data, label = models([0.0] * 8, 200)
     of_members, of_nonmembers = np.split(label, [data.n_members])
