@@ -94,6 +94,11 @@ class Copies:
         )
 
     @property
+    def more_than_chance(self) -> bool:
+        """Whether more stand there than the hold-out's share, however few they are."""
+        return self.members * self.n_nonmembers > self.nonmembers * self.n_members
+
+    @property
     def verb(self) -> str:
         """What a row does that counts."""
         return "stand in the release" if self.query == COPY else "have a near copy in the release"
@@ -308,6 +313,8 @@ def copies_cautions(
         )
     elif "copies" not in fails and copies.beyond_chance.lower > 0.0:
         yield Caution("copies_released", f"{rows}{copies.sentence}")
+    elif "copies" not in fails and copies.members and not copies.nonmembers:
+        yield Caution("training_rows_released", f"{rows}{copies.sentence} Look at them before they go out.")
     if identifiers is not None and "copies" not in fails:
         yield Caution("copies_released", f"{rows}{identifiers.sentence}.")
     more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0

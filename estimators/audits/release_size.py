@@ -153,7 +153,12 @@ class ReleaseSize:
             )
         why = f"{_rows(int(next_step.label), total).capitalize()}: {next_step.reason}"
         if self.largest is not None:
-            beyond = "exceed it" if next_step.decision is Decision.FAIL else "are not shown to"
+            beyond = "are not shown to"
+            if next_step.decision is Decision.FAIL:
+                limits = self.limits[steps.index(next_step)]
+                exceeds = series.max_advantage is not None and next_step.estimate.lower > series.max_advantage
+                exceeds = exceeds or any(limit.decision is Decision.FAIL for limit in limits)
+                beyond = "exceed it" if exceeds else "hold copies of training rows"
             return (
                 f"With {series.sure} {_rows(self.largest, total)}, in the order that was drawn, keep "
                 f"{what}; more of them {beyond}. {why}."
@@ -311,7 +316,7 @@ def release_size(
         for step, (query, each), of_size in zip(series.steps, exposures, limits, strict=True)
     ]
     answer = ReleaseSize(
-        _by_all_limits(series, limits, unasked, withheld),
+        _by_all_limits(series, limits, unasked, copies, withheld),
         tuple(limits),
         order,
         tuple(copies),
@@ -345,14 +350,16 @@ def _by_all_limits(
     series: Series,
     limits: Sequence[tuple[RiskiestLimit, ...]],
     unasked: Sequence[Sequence[RiskiestLimit]],
+    copies: Sequence[Copies],
     withheld: Sequence[Withheld],
 ) -> Series:
     """Each size with the decision over the advantage and the further limits: a pass needs all, at all sizes before.
 
-    Copies that nobody limited turn a pass into a fail, and nothing else; a severe exposure leaves it open.
+    Copies that nobody limited turn a pass into a fail, and nothing else; a severe exposure leaves it open, and so do
+    training rows in a part of rows that are shown to hold copies.
     """
     steps: list[Step] = []
-    for step, further, copied, hides in zip(series.steps, limits, unasked, withheld, strict=True):
+    for at, (step, further, copied, hides) in enumerate(zip(series.steps, limits, unasked, withheld, strict=True)):
         judged_steps = [(limit.decision, limit.reason) for limit in further]
         if step.decision is not None:
             judged_steps = [(step.decision, step.reason), *judged_steps]
@@ -361,6 +368,12 @@ def _by_all_limits(
             reason = "; ".join(why for each, why in judged_steps if each is decision)
             if decision is Decision.PASS and copied:
                 decision, reason = Decision.FAIL, copied[0].reason
+            if decision is Decision.PASS and any(unasked[at:]) and copies[at].more_than_chance:
+                decision = Decision.INCONCLUSIVE
+                reason = (
+                    f"{copies[at].members:,} training rows stand among them, and more of these released rows are shown "
+                    "to hold copies, which are judged unless they are limited otherwise or accepted (accept_copies)"
+                )
             if decision is Decision.PASS and steps and steps[-1].decision is not Decision.PASS:
                 decision = Decision.INCONCLUSIVE
                 reason = "it keeps every limit, but a size before it is not shown to"

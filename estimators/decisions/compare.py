@@ -233,7 +233,8 @@ def side_by_side(
     interval = Interval(float(lower.max()), max(above, float(lower.max())), confidence, guarantee)
     note = Caution(
         "joint_query_may_exceed",
-        f"an adversary who sees all {many} together may do better than with any one; ask for the vector to bound it",
+        f"an adversary who sees all {many} together may do better than with any one; columns of one table can be asked "
+        "about as one score of several numbers",
     )
     doubts = [
         Caution(odd.code, f"{one} {name!r}: {odd.message}")

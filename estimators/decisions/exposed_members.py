@@ -36,7 +36,7 @@ from estimators.privacy.share_ratio import ratio_limit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import REPEATED
+from estimators.sample.doubts import CONSTANT, REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 
@@ -324,12 +324,12 @@ class Withheld:
 def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Iterator[Caution]:
     """What is odd about the records of each query, of several with its name.
 
-    Where rows that belong together are known, such rows may repeat.
+    Where rows that belong together are known, such rows may repeat; beside others a query may be one score for all.
     """
     for name, each in queries.items():
         whose = f"query {name!r}: " if len(queries) > 1 else ""
         for odd in (each if isinstance(each, Counts) else finest(each)).doubts:
-            if not (clustered and odd.code == REPEATED):
+            if not (clustered and odd.code == REPEATED) and not (len(queries) > 1 and odd.code == CONSTANT):
                 yield Caution(odd.code, f"{whose}{odd.message}")
 
 

@@ -300,6 +300,14 @@ def by_groups(
     return risks, by_group(whole[0], of_members, of_nonmembers, prior, shared, seed)
 
 
+OF_COPIES = frozenset({"copies", "near_copies"})
+"""Limits on rows of a release, and on no score."""
+
+COPIES_ALONE = (
+    "It covers training rows that stand in the release alone: what scores of them give away was not limited.",
+)
+
+
 def verdict_of(
     limits: Sequence[RiskiestLimit],
     split: SidesBefore | None,
@@ -344,7 +352,9 @@ def verdict_of(
     lines: tuple[str, ...] = ()
     if decision is Decision.PASS:
         tail = withheld.acceptance
-        lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
+        lines = COPIES_ALONE
+        if not set(names) <= OF_COPIES:
+            lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
 
 

@@ -68,6 +68,7 @@ Because = Literal[
     "sides_differ_in_precision",
     "repeated_scores",
     "crowded_cell",
+    "one_score_for_all",
     "dependent_rows",
     "sides_differ",
     "released_elsewhere",

@@ -187,6 +187,8 @@ class Advantage:
         fine = self.fine
         if self.upper > maximum or fine is None or not fine.cells.ordered:
             return None
+        if self.of_values:
+            return MOST_CHANGES  # every rule
         most = min(fine.size - 1, MOST_CHANGES)
         if self.reads_every_cell:
             return most

@@ -125,7 +125,7 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
     """The first value that is missing, or not what the first is, or what the first is."""
     missing = next((i for i, value in enumerate(values) if value is None), None)
     if missing is not None:
-        return fault(NotFinite, where, f"record {missing} is missing; every record needs one", missing)
+        return fault(NotFinite, where, f"record {missing} has no value; every record needs one", missing)
     first = kinds[type(values[0])]
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:
@@ -252,7 +252,7 @@ class Labels:
 
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
-    return fault(NotFinite, what, f"row {row} is missing; every row needs one", row)
+    return fault(NotFinite, what, f"row {row}, counted from 0, has no value; every row needs one", row)
 
 
 def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any] | Labels:

@@ -288,7 +288,7 @@ class _Cells:
         codes = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
         distinct = codes.dictionary.to_pylist()
         if codes.null_count or any(label != label for label in distinct):
-            raise fault(NotFinite, role, "a row is missing; every row needs one")
+            raise fault(NotFinite, role, "a row has no value; every row needs one")
         labels = np.array(distinct)
         order = np.argsort(labels, kind="stable")  # engines give rows in any order
         numbers = np.argsort(order)[codes.indices.to_numpy()]

@@ -34,8 +34,8 @@ def csv(report: model.Report) -> str:
     if headline.signature:
         table.writerow((report.title, "signature", "", "", "", headline.signature))
     warning = () if headline.warning is None else (headline.warning,)
-    for row in _words(report.title, "", "", (headline.sentence, *headline.covers, *warning)):
-        table.writerow(row)
+    for sentence in (headline.sentence, *headline.covers, *warning):
+        table.writerows(_words(report.title, "", "", (sentence,)))
     for section, block in report.blocks():
         for row in _block(section, block):
             table.writerow(row)

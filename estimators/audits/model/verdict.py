@@ -309,8 +309,8 @@ def audit_model(
         further = (*further, learned.caution)
     elif len(scores) > 1:
         message = (
-            "an adversary who sees all queries together may do better than with any one; ask for them together to "
-            "learn a score of them all"
+            "an adversary who sees all queries together may do better than with any one; ask for them together "
+            "(together, --together) to learn a score of them all"
         )
         further = (*further, Caution(JOINT, message))
     elif together:

@@ -22,6 +22,7 @@ from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
 from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seed_by_ranks, seeds_of
 from estimators.sample.counts import require_data
+from estimators.sample.doubts import CONSTANT
 from estimators.sample.scores import Scores
 from estimators.statement import (
     IID,
@@ -324,7 +325,11 @@ def procedure_advantage(
     mean = "the mean over trainings of the optimal advantage against the model"
     ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
     exposures = exposures_by(samples, prior, confidence)
-    doubts = _of_models({name: doubts_of({name: each}, clustered=False) for name, each in samples.items()})
+    of_each = {name: [*doubts_of({name: each}, clustered=False)] for name, each in samples.items()}
+    some = not all(odd and odd[0].code == CONSTANT for odd in of_each.values())  # a model may know all of its rows
+    doubts = _of_models(
+        {name: [odd for odd in each if not (some and odd.code == CONSTANT)] for name, each in of_each.items()}
+    )
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),

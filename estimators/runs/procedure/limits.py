@@ -141,6 +141,9 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         row = int(np.argmax(labels == ""))
         raise InputError.about("model", f"row {row} has no label; need which model scored it", row)
     names, column = np.unique(labels, return_inverse=True)
+    if labels.dtype.kind == "U" and all(name.isdecimal() for name in names.tolist()):  # numbers of a CSV, as numbers
+        order = np.argsort(names.astype(np.float64), kind="stable")
+        names, column = names[order], order.argsort()[column]
     column = column.reshape(-1)
     if len(names) == 1:
         raise TooFewRecords.about(
@@ -191,6 +194,12 @@ def _require_different(models: dict[str, Sides]) -> None:
 
 Range = tuple[float, float]
 
+
+def _of_mean(records: list[float]) -> float:
+    """So many records vary as much as the mean over models that have so many each: the smallest count for most."""
+    return len(records) ** 2 / sum(1.0 / each for each in records)
+
+
 HALVINGS = 40
 
 
@@ -211,8 +220,8 @@ class Trainings:
             np.array([each.unseen for each in models]),
             np.array([each.best for each in models]),
             float(np.mean([each.noise for each in models])),
-            sum(each.unseen_records for each in models),
-            sum(each.records for each in models),
+            _of_mean([each.unseen_records for each in models]),
+            _of_mean([each.records for each in models]),
         )
 
     def some(self, models: NDArray[np.int64]) -> Trainings:

@@ -271,6 +271,28 @@ def test_one_training_under_two_names_is_refused_and_two_of_few_values_may_be_al
     assert len(procedure_advantage(binary, np.tile(np.repeat(np.arange(8), 10), 2)).models) == 8
 
 
+def test_models_of_very_unequal_sizes_have_the_limit_of_as_many_records_as_their_mean_varies_by() -> None:
+    """Of seven models of 8 records a side and one of 20,000, all equal, 31 of 120 passed a limit below the truth."""
+    sizes, passed = np.array([8] * 7 + [20_000]), 0
+    label = np.tile(np.repeat(np.arange(8), sizes), 2)
+    for run in range(20):
+        rng = np.random.default_rng([1, run])
+        nonmembers = (rng.random(sizes.sum()) < 0.98).astype(np.float64)
+        result = procedure_advantage(Scores.of(np.ones(sizes.sum()), nonmembers), label)
+        passed += result.verdict(0.02 - 1e-9, accept_simulated=True).decision is Decision.PASS
+
+    assert passed <= 3  # one in 40 of 20: four come once in 600
+
+
+def test_numbers_of_models_are_ordered_as_such_whatever_form_they_came_in() -> None:
+    """A CSV gave the lower end .1145 where JSON gave .1219."""
+    data, label = models([0.6] * 12, 30)
+    answers = [procedure_advantage(data, each) for each in (label, label.astype(str))]
+
+    assert [each.label for each in answers[1].models] == [str(number) for number in range(12)]
+    assert answers[0].estimate == answers[1].estimate
+
+
 def test_scores_of_few_values_that_are_all_different_within_a_model_are_numbers() -> None:
     """Of 20 models of 8 records a side each was refused: every record had a cell of its own."""
     for seed in range(5):

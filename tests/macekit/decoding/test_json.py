@@ -182,7 +182,7 @@ UNREADABLE = [
     (b'{"operating_points": [0.1, NaN]}', "out-of-range", "NaN"),
     (b'{"members": [' + b"1" * 5000 + b"]}", "out-of-range", "thousands of digits"),
     (b'{"members": 3}', "wrong-type", "need a list"),
-    (b'{"members": [null]}', "not-finite", "record 0 is missing"),
+    (b'{"members": [null]}', "not-finite", "record 0 has no value"),
     (b'{"members": [[1, "2"]]}', "wrong-type", "row 0 holds a value that is text"),
     (b'{"counts": [1]}', "wrong-type", "counts"),
     (b'{"queries": [1]}', "wrong-type", "queries"),

@@ -39,7 +39,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     else:
         yield model.Fact("Trained on", "no mixture", ("of members and nonmembers: no interval holds",))
     yield model.Fact("However members score, at least", answer["lower_whatever"].number(), confidence)
-    yield model.Fact("None was used", answer["none_used"].number(), ("p-value",))
+    yield model.Fact("That none was used", answer["none_used"].number(), ("p-value",))
     if sum(each["role"].value == "score" for each in answer["provenance"]["columns"]) > 1:
         how = "a combination" if len(answer["weights"]) else "the sharpest"
         yield model.Fact("Score that was read", answer["score"].untrusted(), (how,))
