@@ -252,7 +252,7 @@ class Labels:
 
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
-    return fault(NotFinite, what, f"row {row}, counted from 0, has no value; every row needs one", row)
+    return fault(NotFinite, what, f"row {row} has no value; every row needs one (rows count from 0)", row)
 
 
 def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any] | Labels:

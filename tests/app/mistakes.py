@@ -209,10 +209,10 @@ MISTAKES = [
         lambda: macekit.plan(expected=0.1), ("plan", {"expected": 0.1})),
     # what a file holds
     with_file("decimal commas", "numbers have a decimal comma; need a decimal point", "comma.csv"),
-    with_file("NaN in a table", "row 39, counted from 0, has no value; every row needs one", "nan.csv"),
+    with_file("NaN in a table", "row 39 has no value; every row needs one", "nan.csv"),
     Mistake("NaN in a list", "members: record 39 is NaN or beyond 1e308; leave it out, or look why",
         python=estimated([*MEMBERS[:-1], float("nan")], NONMEMBERS)),
-    with_file("a gap in a table", "row 39, counted from 0, has no value; every row needs one", "gap.csv"),
+    with_file("a gap in a table", "row 39 has no value; every row needs one", "gap.csv"),
     with_file("text among numbers", "row 0 is text, but others are numbers; write one kind", "text.csv"),
     with_file("percent signs", "without percent or currency signs", "percent.csv"),
     with_file("a table of one side", "nonmember scores: got 0, need at least 8", "one-side.csv"),

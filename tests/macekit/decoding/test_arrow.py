@@ -106,7 +106,7 @@ def test_a_column_of_anything_else_is_refused_by_its_kind(media_type: str, colum
     pa.chunked_array([pa.array([1, 2, 3]), pa.array([None if i == 9 else i for i in NUMBERS[3:]])]),
 )
 def test_a_value_that_is_missing_names_its_row(media_type: str, column: Any) -> None:
-    with pytest.raises(NotFinite, match="row 9 is missing") as caught:
+    with pytest.raises(NotFinite, match="row 9 has no value") as caught:
         ask(column, media_type)
 
     assert caught.value.index == 9
@@ -116,7 +116,7 @@ def test_a_dictionary_that_holds_nothing_is_missing_where_it_is_used_and_no_type
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 5 + [1] + [0] * 34), pa.array(["a", None]))
 
     for nothing, row in ((column, 5), (pa.nulls(40), 0)):
-        with pytest.raises(NotFinite, match=f"row {row} is missing"):
+        with pytest.raises(NotFinite, match=f"row {row} has no value"):
             ask(nothing)
 
 

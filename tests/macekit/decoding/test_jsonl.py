@@ -43,9 +43,9 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
     "a number": (after(b"\n7\n"), "malformed-body", "line 42: .* no object", 40),
     "one name twice": (after(TWICE), "malformed-body", "line 41: .* member occurs twice in one object", 40),
     "no UTF-8": (after(b'{"score": "\xff"}'), "malformed-body", "line 41: .*not UTF-8 at byte 11", 40),
-    "a missing score": (after({"member": 1}), "not-finite", "score: row 40 is missing", 40),
-    "a null": (after({"member": True, "score": None}), "not-finite", "score: row 40 is missing", 40),
-    "a missing member": (after({"score": 1}), "not-finite", "member: row 40 is missing", 40),
+    "a missing score": (after({"member": 1}), "not-finite", "score: row 40 has no value", 40),
+    "a null": (after({"member": True, "score": None}), "not-finite", "score: row 40 has no value", 40),
+    "a missing member": (after({"score": 1}), "not-finite", "member: row 40 has no value", 40),
     "NaN": (after(b'{"score": NaN, "member": true}'), "not-finite", "score: row 40 is NaN", 40),
     "beyond floats": (after(b'{"score": 1e400, "member": true}'), "not-finite", "score: row 40", 40),
     "text": (after(record("7")), "mixed-types", "score: row 40 is text but others are a number", 40),
@@ -99,7 +99,7 @@ def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
     rows = [{"a": k, "b": k + 0.5} for k in range(9)] + [{"a": 9, "b": None}, {"a": 10}]
 
     assert sides(lines(*rows), **roles) == (list(range(11)), [k + 0.5 for k in range(9)])
-    with pytest.raises(REFUSALS, match="nonmembers_column: row 1 is missing"):
+    with pytest.raises(REFUSALS, match="nonmembers_column: row 1 has no value"):
         read(lines(rows[0], {"a": 1}, *rows), NDJSON, **roles)
 
 

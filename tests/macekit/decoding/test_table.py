@@ -186,7 +186,7 @@ test_what_cannot_be_read_together_is_refused = refusals(
     (lambda: of_queries({"score": SCORE, "member": MEMBER, "q" * 201: SCORE}, CSV), Problem, "201 characters"),
     (lambda: of_queries(MANY, ARROW), Problem, "at most 1000"),
     (lambda: members(MIXED, ARROW, score="score,g"), MixedTypes, None),  # text and numbers make no vector
-    (lambda: csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score"), NotFinite, "unit: row 1 is missing"),
+    (lambda: csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score"), NotFinite, "unit: row 1 has no value"),
 )
 
 
@@ -266,17 +266,17 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
 
 @each_case(
     "values, kind, match",
-    (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
+    (["0.5", "", "0.7"], NotFinite, "row 1 has no value"),
     (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
     (["0.5", "inf"], NotFinite, "row 1"),
-    (["a", "", "b"], NotFinite, "row 1 is missing"),
+    (["a", "", "b"], NotFinite, "row 1 has no value"),
     (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
     (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
     (['"0,5"', '"0,6"'], MaceError, "decimal point"),
     (["5", "1e999"], NotFinite, "row 1"),
     (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
     *((["1", "2", "3", odd, "5"], MaceError, "row 3 is ") for odd in ("#N/A", ".", "?", "-", "1 234", "<5")),
-    (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
+    (["1", "2", "N/A"], NotFinite, "row 2 has no value"),
     (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
     (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
     (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
@@ -349,7 +349,7 @@ def test_more_than_two_parts_of_a_data_set_are_refused(media_type: str) -> None:
         (np.where(third, "holdout", np.where(MEMBER, "train", "test")), {}, "holds 3 parts of a data set"),
         (np.where(third, "c", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "more than two values"),
         (np.where(third, 9, np.where(MEMBER, 7, 8)), {"member": "member=7"}, "more than two values"),
-        (np.where(third, " ", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "row 150 is missing"),
+        (np.where(third, " ", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "row 150 has no value"),
     ):
         with pytest.raises(REFUSALS, match=match):
             members({"score": SCORE, "member": values}, media_type, **query)

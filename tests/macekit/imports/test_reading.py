@@ -202,7 +202,7 @@ WHOLE = (PEERS_FOLDER / "leakpro.json").read_bytes()
     (NPZ, (PEERS_FOLDER / "art.npz").read_bytes()[:400], "malformed-body", "not NPZ"),
     (NPZ, canaries(np.zeros(LIMIT), np.zeros(9)), "too-large", "expand to more than 1048576"),
     (JSON, leakpro([0.1, float("nan")], [1, 0]), "not-finite", "signal_values: record 1"),
-    (JSON, leakpro([0.1, None], [1, 0]), "not-finite", "signal_values: record 1 is missing"),
+    (JSON, leakpro([0.1, None], [1, 0]), "not-finite", "signal_values: record 1 has no value"),
     (JSON, leakpro(["a", "b"], [1, 0]), "wrong-type", "signal_values: need numbers"),
     (JSON, leakpro([0.1, 0.2], [1, 2]), "wrong-type", "true_labels: need 1 for each member"),
     (JSON, leakpro([0.1, 0.2], [1, 0, 0]), "dimension-mismatch", "has 2 values, true_labels has 3"),

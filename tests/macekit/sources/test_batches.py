@@ -93,7 +93,7 @@ def test_a_column_that_is_not_in_all_batches_is_said() -> None:
 def test_rows_at_fault_are_numbered_through_all_batches(question: Callable[..., object]) -> None:
     batches = [*RECORDS.to_batches(500), pa.record_batch({"loss": [0.0, None], "is_train": [True, False]})]
 
-    with pytest.raises(macekit.MaceProblem, match="score: row 3001 is missing") as problem:
+    with pytest.raises(macekit.MaceProblem, match="score: row 3001 has no value") as problem:
         question(iter(batches), **NAMES)
     assert (problem.value.kind, problem.value.index) == ("not-finite", 3001)
 

@@ -38,7 +38,7 @@ def test_questions_are_answered_from_batches_of_adbc(cursor: Any) -> None:
 def test_a_null_in_a_batch_of_adbc_is_refused_with_its_row(cursor: Any) -> None:
     cursor.execute("select loss, is_train from runs union all select null, true")
 
-    with pytest.raises(macekit.MaceProblem, match="score: row 3000 is missing"):
+    with pytest.raises(macekit.MaceProblem, match="score: row 3000 has no value"):
         macekit.counts(cursor.fetch_record_batch(), **NAMES)
 
 

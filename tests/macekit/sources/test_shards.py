@@ -197,7 +197,7 @@ DAMAGED = b"PAR1" + bytes(99) + b"PAR1"
 FAULTS: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
     "no scores": ("c.parquet", no_scores, "unknown-name", ": score"),
     "text": ("c.parquet", scores("a"), "mixed-types", ""),
-    "nulls": ("c.parquet", scores(None), "not-finite", ": score: row 0 is missing"),
+    "nulls": ("c.parquet", scores(None), "not-finite", ": score: row 0 has no value"),
     "nothing": ("c.parquet", Path.touch, "incomplete-body", ": the file is empty"),
     "no table": ("README", lambda path: path.write_text("{}"), "unsupported-media-type", ": "),
     "damage": ("c.parquet", lambda path: path.write_bytes(DAMAGED), "malformed-body", ": "),
