@@ -189,8 +189,8 @@ class Advantage:
             return None
         if self.of_values:
             return MOST_CHANGES  # every rule
-        most = min(fine.size - 1, MOST_CHANGES)
-        if self.reads_every_cell:
+        most = MOST_CHANGES if fine.by_value else min(fine.size - 1, MOST_CHANGES)
+        if self.reads_every_cell and not fine.by_value:
             return most
         least = min(ASSUMED.get(self.target.name, self.changes or 0), most)
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0

@@ -287,9 +287,17 @@ def ask_queries(
             progress(place, len(names), f"queries asked: {name}")
     if selection is not None:
         reasons |= {name: "was not asked for" for name in (*own, *beside) if name not in reasons}
+    equal = [name for name, each in scores.items() if _are_equal(each)]
+    if len(equal) < len(scores):  # they tell nothing, and would take their share of the level
+        reasons |= dict.fromkeys(equal, "is the same for all records")
+        scores = {name: each for name, each in scores.items() if name not in equal}
     questions, same = without_same_order(scores)
     reasons |= same
     return questions, {name: reason for name, reason in reasons.items() if name not in questions}
+
+
+def _are_equal(scores: Scores) -> bool:
+    return all(bool((side == scores.members[0]).all()) for side in (scores.members, scores.nonmembers))
 
 
 def without_same_order(scores: Mapping[str, Scores]) -> tuple[dict[str, Scores], dict[str, str]]:

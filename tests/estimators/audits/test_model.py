@@ -124,6 +124,21 @@ def test_of_labels_there_is_the_gap_alone() -> None:
     assert "labels_alone" in {caution.code for caution in audit.cautions}
 
 
+def test_a_query_that_is_the_same_for_all_records_takes_no_share_of_the_level() -> None:
+    """A tree is sure of every row: its confidence said nothing, and a limit that its loss breaks stayed open."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, (2, 400))
+    guesses = np.where(rng.random((2, 400)) < [[0.0], [0.2]], 1 - labels, labels)
+    answers = [np.eye(2)[side] for side in guesses]
+    every, alone = (
+        audit_model(*answers, *labels, outputs="probabilities", max_advantage=0.15, queries=queries)
+        for queries in (None, ["loss"])
+    )
+
+    assert every.not_asked["confidence"] == "is the same for all records"
+    assert every.comparison.maximum == alone.comparison.maximum
+
+
 def test_a_regressor_of_one_output_has_one_query_and_of_several_two() -> None:
     rng = np.random.default_rng(6)
     truth, errors = rng.normal(size=(2, 300, 2)), rng.normal(size=(2, 300, 2))

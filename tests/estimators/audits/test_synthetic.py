@@ -327,6 +327,18 @@ def test_a_table_that_is_the_training_table_but_for_identifiers_is_said_to_be_so
     assert "members, row for row; is it" in whole
 
 
+def test_a_pass_says_of_how_many_changes_and_of_scores_only_if_these_were_limited() -> None:
+    """One query was the same for all rows, and the pass was "for attackers who change their guess never"."""
+    rng = np.random.default_rng(3)
+    train, holdout, released = ({name: rng.normal(size=2000) for name in "xy"} for _ in range(3))
+    of_scores = audited(train, holdout, released, max_advantage=0.2)
+    of_copies = audited(train, holdout, released, max_copies_over_holdout=0)
+
+    assert (of_scores.verdict.word, of_copies.verdict.word) == ("pass", "pass")
+    assert (of_scores.limits[0].holds_up_to_changes or 0) > 2
+    assert of_copies.verdict.covers[0].startswith("It covers training rows that stand in the release alone")
+
+
 @each_case("accept", [False, True])
 def test_nothing_passes_beside_the_training_table_unless_copies_were_accepted(accept: bool) -> None:
     rng = np.random.default_rng(8)

@@ -10,7 +10,7 @@ import pytest
 from estimators import Counts, Decision, Scores, advantage, individual_risk, preset, verdict
 from estimators.adversary.learned import quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget
-from estimators.decisions.exposed_members import MaxExposed
+from estimators.decisions.exposed_members import MaxExposed, doubts_of
 from estimators.decisions.gate import judge
 from estimators.decisions.gate_sample import Limit
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
@@ -431,6 +431,17 @@ def test_no_limit_fails_by_records_that_repeat_alone(limit: Limit, times: tuple[
 
     assert decisions == {"not applicable": 20}
     assert judge(leak, [limit]).decision.value == "fail"
+
+
+def test_one_score_for_all_records_answers_nothing_and_beside_another_query_is_no_obstacle() -> None:
+    """A scoring job that gave 0.5 to everything passed."""
+    constant = Scores.of(np.full(2000, 0.5), np.full(2000, 0.5))
+    judgement = judge(constant, [MaxAdvantage(0.1)])
+    other = Scores.of(*np.random.default_rng(0).normal(size=(2, 2000)))
+
+    assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "one_score_for_all")
+    assert [odd.code for odd in doubts_of({"a": constant}, clustered=False)] == ["one_score_for_all"]
+    assert [*doubts_of({"a": constant, "b": other}, clustered=False)] == []
 
 
 def test_names_that_repeat_are_no_leak_either() -> None:

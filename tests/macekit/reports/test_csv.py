@@ -83,6 +83,14 @@ def test_every_field_is_quoted() -> None:
     assert all(line.startswith('"') and line.endswith('"') for line in text.strip().split("\r\n"))
 
 
+def test_what_a_pass_covers_stands_in_rows_of_its_own() -> None:
+    """Sentences followed each other without a blank: "along the score.It covers attackers"."""
+    headline = [row["text"] for row in rows(*case("gate, limits")) if row["text"].startswith(("Pass", "It covers"))]
+
+    assert len(headline) > 2
+    assert not any("It covers" in text[1:] for text in headline)
+
+
 def test_a_command_stands_on_one_line_and_is_still_that_command() -> None:
     over_http = [row for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"]
     (said,) = (row["text"] for row in over_http)
