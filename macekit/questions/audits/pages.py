@@ -32,14 +32,14 @@ IN_ORDER: model.Inline = (
 )
 ADVANTAGE_ALONE: model.Inline = (
     "The advantage alone is limited here: near copies and exposed members of the rows that go out are warned of, and "
-    "audited by `mace synthetic`.",
+    "audited by mace synthetic.",
 )
 NOT_SHOWN: model.Inline = (
     "That nothing is shown is no proof that the sides are alike: the upper end says how far they may differ for those "
     "who read the learned score.",
 )
 ROWS_ALONE: model.Inline = (
-    "It is about the rows alone. A model may still remember its training rows: ask `mace model` about its predictions.",
+    "It is about the rows alone. A model may still remember its training rows: ask mace model about its predictions.",
 )
 RELEASES = ("Release", *riskiest.RANKS[1:], "Riskiest query", "Decision")
 SIZES = ("Rows", *riskiest.STEPS, "Copied rows", "With a near copy")
