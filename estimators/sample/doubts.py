@@ -257,9 +257,10 @@ def times_repeated(members: Integers, nonmembers: Integers) -> int:
         members: Member records of each value, or cell.
         nonmembers: Nonmember records of each.
     """
-    pooled, common = members + nonmembers, (int(np.gcd.reduce(side)) for side in (members, nonmembers))
+    pooled = members + nonmembers
     alone = pooled[((members == 0) | (nonmembers == 0)) & (pooled >= 2)]
-    return max(RARE, *common, int(np.quantile(alone, ALMOST_ALL, method="higher")) if len(alone) else 0)
+    of_most = int(np.quantile(alone, ALMOST_ALL, method="higher")) if len(alone) else 0
+    return max(RARE, _common(members), _common(nonmembers), of_most)
 
 
 def share_records(a: Floats, b: Floats) -> bool:
@@ -495,7 +496,7 @@ def _on_both(members: Integers, nonmembers: Integers, pooled: Integers) -> int:
 
 def _to_spare(members: Integers, nonmembers: Integers, pooled: Integers, ordered: bool) -> tuple[int, int]:
     """Records of either side that only repeat another of that side; none if chance may do it."""
-    spare = [_multiples(members, nonmembers), _multiples(nonmembers, members)]
+    spare = [_multiples(members), _multiples(nonmembers)]
     if not any(spare) and ordered:
         several = 1 + np.flatnonzero(pooled[1:-1] >= 2)
         for most in AT_MOST:
@@ -507,19 +508,16 @@ def _to_spare(members: Integers, nonmembers: Integers, pooled: Integers, ordered
     return spare[0], spare[1]
 
 
-def _multiples(side: Integers, other: Integers) -> int:
-    """Records to spare where every value occurs twice, three times, ... as often as it would by itself.
+def _multiples(side: Integers) -> int:
+    """Records to spare where every value occurs twice, three times, ... as often as it would by itself."""
+    return int(side.sum()) - int(side.sum()) // _common(side)
 
-    Where the other side has none of them, a few will do: of counts, one in so many is a multiple by chance.
-    """
-    if bool((side == 1).any()):
-        return 0
-    here = side > 0
-    counts = side[here]
-    times = int(np.gcd.reduce(counts)) if len(counts) else 1
-    if times < 2 or (len(counts) < VALUES and (other[here].any() or (len(counts) - 1) * log(times) < SURE)):
-        return 0
-    return int(counts.sum()) - int(counts.sum()) // times
+
+def _common(side: Integers) -> int:
+    """How often every value occurs, or twice that, three times, ...; 1 of few values."""
+    if bool((side == 1).any()) or np.count_nonzero(side) < VALUES:
+        return 1
+    return int(np.gcd.reduce(side))
 
 
 def _of_one_side(members: Integers, pooled: Integers, several: Integers) -> bool:

@@ -15,6 +15,7 @@ from estimators.decisions.verdict import Decision, beneath_baseline, unanswerabl
 from estimators.runs.procedure import plan_models
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.run import PLANNED
+from estimators.sample.doubts import CONSTANT
 from estimators.sample.scores import Query
 from estimators.statement import Caution, baseline
 from macekit.call import Call, Keeping, Reply, Step
@@ -105,10 +106,10 @@ def answer_gate(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
 
 def _require_answerable(batch: Scores | Counts, cautions: tuple[Caution, ...]) -> None:
     """Refuse a batch that cannot answer: once counted, it could not be told from the others of its run."""
-    # each label may have one record in a batch, and a grid is refused by the run
+    # each label may have one record in a batch, and each record one score; and a grid is refused by the run
     unasked = batch.query is Query.DISCRETE if isinstance(batch, Scores) else batch.cells.kind == "grid"
     doubts = () if unasked else doubts_of({"": batch}, clustered=False)
-    odd = unanswerable(Decision.PASS, (*cautions, *doubts))
+    odd = unanswerable(Decision.PASS, (*cautions, *(each for each in doubts if each.code != CONSTANT)))
     if odd is None:
         return
     words = odd.message

@@ -103,6 +103,12 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
     assert SequentialRun.from_dict(result.state).to_dict() == result.state
 
 
+def test_a_batch_of_one_score_for_all_is_taken_for_later_ones_may_have_others() -> None:
+    answer = asked("gate", FIRST | {"members": [0.5] * 40, "nonmembers": [0.5] * 40, "query": "continuous"})
+
+    assert answer["decision"] == "inconclusive"
+
+
 def test_two_pipelines_merge_in_the_library() -> None:
     on_edges = {"cells": "edges", "edges": np.linspace(-2.0, 3.0, 12).tolist()}
     of_seed = [macekit.counts(**batch(seed, n=300), **on_edges)["counts"] for seed in (1, 2, 3)]
