@@ -301,7 +301,7 @@ def _open_of_sizes(answer: model.AnswerPath) -> Iterator[model.Inline]:
     if answer["copies_judged"].value in WHY_JUDGED_BY_SIZE:
         yield (WHY_JUDGED_BY_SIZE[answer["copies_judged"].value],)
     yield riskiest.OTHERS
-    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"], scope=())
 
 
 def sides(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:

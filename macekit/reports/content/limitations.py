@@ -18,7 +18,7 @@ OF_PROCEDURE: Inline = (
 )
 INDEPENDENCE: Inline = (
     "Records are taken to be independent of each other. Several rows about one person are not: name the person as "
-    "cluster, or keep one of each.",
+    "unit or cluster, or keep one of each.",
 )
 BETWEEN_CLUSTERS: Inline = (
     "Clusters are taken to be independent of each other, and how many records one has to say nothing of their scores.",
@@ -152,8 +152,9 @@ def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
 
 
 def of_sample(prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING, scope: Inline = SCOPE) -> Iterator[Inline]:
-    """What no sample of scores can tell."""
-    yield scope
+    """What no sample of scores can tell; of a release without ``scope``, which says so itself."""
+    if scope:
+        yield scope
     yield BETWEEN_CLUSTERS if clusters else INDEPENDENCE
     if prior:
         yield (

@@ -204,7 +204,8 @@ def open_questions(answer: model.AnswerPath, *further: model.Inline) -> Iterator
     yield OTHERS
     yield from further
     yield from limitations.of_groups(answer["groups"])
-    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+    scope = () if answer["copies"] else limitations.SCOPE
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"], scope=scope)
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
