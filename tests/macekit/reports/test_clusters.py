@@ -64,5 +64,5 @@ def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     page, of_clusters = (render("report", found, HTML, Context()).decode() for found in answers)
 
     assert "Worth independent records" not in page
-    assert "name the person as cluster" in page
+    assert "name the person as unit or cluster" in page
     assert "Clusters are taken to be independent of each other" in of_clusters
