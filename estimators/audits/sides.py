@@ -127,7 +127,7 @@ def _require_apart(what: str, column: str, name: str, values: Any, labels: NDArr
         if label and (value != other or isinstance(value, TRUTH) != isinstance(other, TRUTH)):
             message = (
                 f"rows {first} and {row} of {name} differ in column {column!r} and would be one label, as 1, '1' and "
-                "True would, or two texts of which one ends in a blank: write both alike"
+                "True would, two texts of which one has a blank around it, or a date and its midnight: write both alike"
             )
             raise errors.InputError.about(what, message, row)
 

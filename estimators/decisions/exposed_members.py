@@ -326,10 +326,12 @@ def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Ite
 
     Where rows that belong together are known, such rows may repeat; beside others a query may be one score for all.
     """
-    for name, each in queries.items():
+    doubts = {name: (each if isinstance(each, Counts) else finest(each)).doubts for name, each in queries.items()}
+    nothing = all(CONSTANT in {odd.code for odd in each} for each in doubts.values())
+    for name, each in doubts.items():
         whose = f"query {name!r}: " if len(queries) > 1 else ""
-        for odd in (each if isinstance(each, Counts) else finest(each)).doubts:
-            if not (clustered and odd.code == REPEATED) and not (len(queries) > 1 and odd.code == CONSTANT):
+        for odd in each:
+            if not (clustered and odd.code == REPEATED) and (nothing or odd.code != CONSTANT):
                 yield Caution(odd.code, f"{whose}{odd.message}")
 
 

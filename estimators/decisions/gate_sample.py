@@ -82,17 +82,22 @@ class GateSample:
 OF_ROWS = frozenset({"tpr", "metric", "epsilon", "exposed"})
 """Limits of which exact limits of proportions are asked, which know nothing of records that repeat."""
 
+OF_GROUPS = frozenset({"group_advantage", "group_risk"})
+"""Limits on groups: whose the records are that are left without the repeats is not known."""
+
 
 def judge_limit(limit: Limit, sample: GateSample) -> JudgedLimit:
     """What a limit says of a sample; where records repeat, a fail is one only if it is without the repeats, too."""
     found = limit.judge(sample)
-    fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS
+    fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS | OF_GROUPS
     if not (fails and sample.every is None and sample.fine.repeats):
         return found
-    try:
-        return limit.judge(sample.alone())
-    except (TooFewRecords, TooManyCells):  # names of which no two are alike
-        return replace(found, verdict=replace(found.verdict, decision=Decision.INCONCLUSIVE))
+    if found.name in OF_ROWS:
+        try:
+            return limit.judge(sample.alone())
+        except (TooFewRecords, TooManyCells):  # names of which no two are alike
+            pass
+    return found.left_open()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,15 @@ class JudgedLimit:
     ranges: int | None = None
     threshold: Estimate | None = None
     beside_drift: float | None = None
+
+    def left_open(self) -> JudgedLimit:
+        """The same without any fail, of records that cannot show one."""
+
+        def opened(decision: Decision) -> Decision:
+            return Decision.INCONCLUSIVE if decision is Decision.FAIL else decision
+
+        groups = tuple(replace(each, decision=opened(each.decision)) for each in self.groups)
+        return replace(self, verdict=replace(self.verdict, decision=opened(self.verdict.decision)), groups=groups)
 
     @property
     def coverage(self) -> tuple[str, ...]:

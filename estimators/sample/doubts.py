@@ -45,7 +45,7 @@ AT_MOST = RARE, RARE**2, inf
 """Records of the values that are looked at for repeated rows: of rare ones first, as what is frequent may hide them."""
 
 ALMOST_ALL = 0.95
-"""The share of values of repeated rows which no more rows than are reckoned with have."""
+"""The share of repeated rows' records that stand there no more often than is reckoned with."""
 
 VALUES = 40
 """Different values that a side needs before it is worth asking how often each of them occurs."""
@@ -251,7 +251,7 @@ def signs_of_two(a: Floats, b: Floats) -> frozenset[str]:
 
 
 def times_repeated(members: Integers, nonmembers: Integers) -> int:
-    """How often most repeated rows stand there, if not more seldom than is assumed of all.
+    """How often most of repeated rows' records stand there, if not more seldom than is assumed of all.
 
     Args:
         members: Member records of each value, or cell.
@@ -259,8 +259,8 @@ def times_repeated(members: Integers, nonmembers: Integers) -> int:
     """
     pooled = members + nonmembers
     alone = pooled[((members == 0) | (nonmembers == 0)) & (pooled >= 2)]
-    of_most = int(np.quantile(alone, ALMOST_ALL, method="higher")) if len(alone) else 0
-    return max(RARE, _common(members), _common(nonmembers), of_most)
+    of_most = np.quantile(np.repeat(alone, alone), ALMOST_ALL, method="higher") if len(alone) else 0
+    return max(RARE, _common(members), _common(nonmembers), int(of_most))
 
 
 def share_records(a: Floats, b: Floats) -> bool:

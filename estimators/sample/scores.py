@@ -181,6 +181,9 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     labels, records = labels_of(units, "units"), _side(scores, "record")
     if len(labels) != len(records):
         raise errors.DimensionMismatch.about("units", f"got {len(labels)} labels for {len(records)} scores")
+    if labels.dtype.kind == "U" and (labels == "").any():
+        row = int(np.argmax(labels == ""))
+        raise errors.InputError.about("units", f"record {row} has none; need whom each record belongs to", row)
     return one_of_each(labels, random_of(errors.require_count("seed", seed, 0), labels, records))
 
 

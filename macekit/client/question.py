@@ -230,14 +230,11 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 
 def _of_one(query: object, where: str) -> DecodedBody:
     """One query of several, and what is odd about its rows, or about its scores where these were counted."""
-    from estimators.sample.doubts import DOUBTS
     from macekit.decoding.body import DecodedBody
+    from macekit.decoding.json import with_signs
 
-    sample, odd = _query(query, where), _cautions(query)
-    signs = tuple(each for each in odd if each.code in DOUBTS) or None
-    return DecodedBody(
-        {"": replace(sample, signs=signs)}, cautions=tuple(each for each in odd if each.code not in DOUBTS)
-    )
+    sample, odd = with_signs(_query(query, where), _cautions(query))
+    return DecodedBody({"": sample}, cautions=odd)
 
 
 def _is_own_table(query: object) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from estimators.errors import MixedTypes
+from estimators.python.dataclass import replace
 from estimators.sample.doubts import DOUBTS
 from estimators.statement import Caution
 from macekit.call import Body, Call
@@ -64,6 +65,8 @@ class Json(Format):
         if "" in samples and len(samples) > 1:
             raise fault("bad-option", "queries", "came together with a sample of its own")
         columns, notes = of_counts or ((), _said_of(tree))
+        if of_counts is not None:
+            samples[""], notes = with_signs(samples[""], notes)
         return DecodedBody(
             samples,
             own or options(call),
@@ -132,7 +135,14 @@ def body_of_counts(tree: Mapping[str, Any]) -> DecodedBody | None:
     if of_counts is None or tree.keys() - OF_COUNTED - {"counts"}:
         return None
     columns, notes = of_counts
-    return DecodedBody({"": Sample(counts=tree["counts"])}, columns=columns, cautions=notes)
+    sample, notes = with_signs(Sample(counts=tree["counts"]), notes)
+    return DecodedBody({"": sample}, columns=columns, cautions=notes)
+
+
+def with_signs(sample: Sample, said: tuple[Caution, ...]) -> tuple[Sample, tuple[Caution, ...]]:
+    """Counts with what their scores alone showed, and what else was said of their rows."""
+    signs = tuple(each for each in said if each.code in DOUBTS)
+    return replace(sample, signs=signs or None), tuple(each for each in said if each.code not in DOUBTS)
 
 
 def _refuse_options(call: Call) -> None:

@@ -357,16 +357,18 @@ def counts_together(files: Shards, call: Call, options: Mapping[str, object], te
         raise Problem("bad-option", f"{files.name}: counts have no columns; name columns to mace counts")
     parts = [_part(each, call) for each in files.shards]
     shards = [part.samples[""].counts for part in parts]
+    signs = each_once(sign for part in parts for sign in part.samples[""].signs or ())
+    notes = each_once(note for part in parts for note in part.cautions)
     if call.operation == "counts":
-        samples, options = {}, {**options, "shards": shards}
+        samples, options, notes = {}, {**options, "shards": shards}, (*notes, *signs)
     else:
-        samples, options = {"": Sample(counts=document_of(*merged(shards)))}, dict(options)
+        samples, options = {"": Sample(counts=document_of(*merged(shards)), signs=signs or None)}, dict(options)
     return DecodedBody(
         samples,
         options,
         textual,
         columns=tuple(dict.fromkeys(column for part in parts for column in part.columns)),
-        cautions=each_once(note for part in parts for note in part.cautions),
+        cautions=notes,
     )
 
 

@@ -22,7 +22,7 @@ from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
 from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seed_by_ranks, seeds_of
 from estimators.sample.counts import require_data
-from estimators.sample.doubts import CONSTANT
+from estimators.sample.doubts import CONSTANT, REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import (
     IID,
@@ -196,6 +196,8 @@ class Procedure:
         rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)
         records = sum(each.n_members + each.n_nonmembers for each in self.models)
         plain = decide("the procedure's advantage", rests_on, threshold, None, records)
+        if plain.decision is Decision.FAIL and REPEATED in {odd.code for odd in self.doubts}:
+            plain = replace(plain, decision=Decision.INCONCLUSIVE)  # a rule knows a row again that it has seen
         beside = self._beside(other, threshold, accept_simulated)
         withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model", odd=self.doubts)
         because = withheld.because(plain.decision)

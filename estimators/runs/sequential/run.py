@@ -34,7 +34,7 @@ from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.doubts import of_grid
+from estimators.sample.doubts import ALL_EQUAL, of_grid
 from estimators.sample.frequent import CROWD_OF_PART
 from estimators.sample.scores import Query, Scores
 from estimators.statement import (
@@ -156,15 +156,17 @@ class SequentialRun(State):
     def withheld(self) -> Withheld:
         """What a pass would hide; the exposures of all looks hold together, as the j-th has 1/(j(j+1)) of the error."""
         if self.of_ends is not Decision.PASS or self.counts is None:
-            return Withheld(accepted=self.accept_exposure, odd=self._crowd)
+            return Withheld(accepted=self.accept_exposure, odd=self._odd)
         looks = len(self.looks)
         together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
         exposures = {"": exposure(self.counts, together, self.prior)}
-        return Withheld.by(exposures, accepted=self.accept_exposure, odd=self._crowd)
+        return Withheld.by(exposures, accepted=self.accept_exposure, odd=self._odd)
 
     @property
-    def _crowd(self) -> tuple[Caution, ...]:
-        """That a cell which the first batch cut is crowded, if it is not that of a score which many records have."""
+    def _odd(self) -> tuple[Caution, ...]:
+        """That all records have one score; or that a cell is crowded which the first batch cut, if not of one score."""
+        if self.counts is not None and np.count_nonzero(self.counts.pooled) == 1:
+            return ALL_EQUAL
         if self.pilot is None or self.counts is None or not isinstance(self.counts.cells, Intervals):
             return ()
         cuts = self.counts.cells.cuts
@@ -321,12 +323,12 @@ class SequentialRun(State):
     def _about_ends(self) -> tuple[Caution, ...]:
         """What to know of the upper end: withdrawn, of a larger class, or blind to what a crowded cell holds."""
         if self.contradicted:
-            return (WITHDRAWN, *self._crowd)
+            return (WITHDRAWN, *self._odd)
         changes = self.changes
         if changes is None or changes <= CHANGES:
-            return self._crowd
+            return self._odd
         message = f"{OFTEN}: the upper end covers {changes} changes"
-        return (Caution("many_changes", message), *self._crowd)
+        return (Caution("many_changes", message), *self._odd)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])

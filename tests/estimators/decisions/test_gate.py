@@ -13,6 +13,7 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTa
 from estimators.decisions.exposed_members import MaxExposed, doubts_of
 from estimators.decisions.gate import judge
 from estimators.decisions.gate_sample import Limit
+from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfRange
@@ -431,6 +432,19 @@ def test_no_limit_fails_by_records_that_repeat_alone(limit: Limit, times: tuple[
 
     assert decisions == {"not applicable": 20}
     assert judge(leak, [limit]).decision.value == "fail"
+
+
+@each_case("times, number", [(10, 30), (4, 30)])
+def test_no_group_fails_by_records_that_repeat(times: int, number: int) -> None:
+    """Each group has too few to show that they do, and 29 of 30 runs failed where nothing leaks."""
+    for run in range(4):
+        rng = np.random.default_rng([12, run])
+        sides = [np.repeat(rng.normal(size=300), times) for _ in "ab"]
+        groups = np.concatenate([np.repeat(rng.integers(0, number, 300), times) for _ in "ab"])
+        judgement = judge(Scores.of(*sides), [MaxGroupAdvantage(0.2, groups)])
+
+        assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "repeated_scores")
+        assert Decision.FAIL not in {each.decision for each in judgement.limits[0].groups}
 
 
 def test_one_score_for_all_records_answers_nothing_and_beside_another_query_is_no_obstacle() -> None:

@@ -180,6 +180,7 @@ TIMES: dict[str, Callable[[np.random.Generator], tuple[Integers, Integers]]] = {
     "a few rows 20 to 60 times": lambda rng: tuple(
         np.where(rng.random(2000) < 0.04, rng.integers(20, 61, 2000), 1) for _ in "ab"
     ),
+    "many rows twice, a few 400 times": lambda rng: tuple(np.repeat([2, 400], [1000, 40]) for _ in "ab"),
     "100 members, 20 rows five times": lambda rng: (np.full(20, 5), np.ones(3000, np.int64)),
 }
 """How often each row of either side stands there."""

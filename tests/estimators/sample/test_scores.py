@@ -143,6 +143,8 @@ def test_one_record_of_each_unit_is_kept_and_labels_that_name_nothing_are_refuse
 def test_a_masked_label_is_none(units) -> None:
     with pytest.raises(NotFinite, match="units: record 3 is masked"):
         one_per_unit(TEN, units)
+    with pytest.raises(InputError, match="units: record 3 has none; need whom each record belongs to"):
+        one_per_unit(TEN, ["a", "b", "c", "", *"defghi"])
 
 
 def test_what_is_kept_of_units_is_a_sample_of_a_sorted_file_at_every_seed() -> None:

@@ -104,9 +104,11 @@ def test_from_python_the_state_of_a_result_is_given_on() -> None:
 
 
 def test_a_batch_of_one_score_for_all_is_taken_for_later_ones_may_have_others() -> None:
-    answer = asked("gate", FIRST | {"members": [0.5] * 40, "nonmembers": [0.5] * 40, "query": "continuous"})
+    answer = asked("gate", FIRST | {"members": [0.5] * 400, "nonmembers": [0.5] * 400, "query": "continuous"})
+    then_others = asked("gate", then(answer["state"], **batch(1)))
 
-    assert answer["decision"] == "inconclusive"
+    assert (answer["decision"], answer["undecided_because"]) == ("not applicable", "one_score_for_all")
+    assert then_others["undecided_because"] is None
 
 
 def test_two_pipelines_merge_in_the_library() -> None:
