@@ -65,6 +65,7 @@ TIMES = {
         2000,
         *(lambda rng, n: np.where(rng.random(n) < 0.04, rng.integers(20, 61, n), 1),) * 2,
     ),
+    "4% 400 times, others twice": (1000, 1000, *(lambda rng, n: np.where(np.arange(n) < n // 25, 400, 2),) * 2),
     "20 members five times": (20, 3000, lambda rng, n: np.full(n, 5), lambda rng, n: np.full(n, 1)),
     "12 members four times": (12, 400, lambda rng, n: np.full(n, 4), lambda rng, n: np.full(n, 1)),
     "3% of members 100 to 400 times": (
