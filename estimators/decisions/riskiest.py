@@ -250,7 +250,7 @@ def judge_groups(
         sample = GateSample(
             data, finest(data), prior, confidence, below, seed, every=every, cluster=cluster, drift=drift
         )
-        verdicts[name] = limit.judge(sample)
+        verdicts[name] = judge_limit(limit, sample)
     return _riskiest(max_group_advantage, verdicts)
 
 

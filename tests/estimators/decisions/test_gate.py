@@ -15,6 +15,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.gate_sample import Limit
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.riskiest import judge_groups
 from estimators.decisions.tpr_limit import MaxTpr
 from estimators.errors import DimensionMismatch, InputError, OptionError, OutOfRange
 from estimators.privacy.closeness import epsilon_lower, epsilon_upper, tail_cells
@@ -445,6 +446,8 @@ def test_no_group_fails_by_records_that_repeat(times: int, number: int) -> None:
 
         assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "repeated_scores")
         assert Decision.FAIL not in {each.decision for each in judgement.limits[0].groups}
+        queries, labels = {"loss": Scores.of(*sides)}, {"loss": groups}
+        assert judge_groups(0.2, queries, labels).decision is Decision.INCONCLUSIVE
 
 
 def test_one_score_for_all_records_answers_nothing_and_beside_another_query_is_no_obstacle() -> None:
