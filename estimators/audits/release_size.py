@@ -169,12 +169,10 @@ class ReleaseSize:
             if series.max_advantage is not None and next_step.estimate.lower <= series.max_advantage:
                 one = ""  # copies that nobody limited
             return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
-        start = (
-            f"{opening(next_step.decision or Decision.INCONCLUSIVE, next_step.records_needed is not None)}: not even"
-        )
-        if Decision.FAIL in {step.decision for step in steps}:  # a larger size
-            start = "Fail: not even"
-        return f"{start} the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
+        start = opening(next_step.decision or Decision.INCONCLUSIVE, next_step.records_needed is not None)
+        if Decision.FAIL in {step.decision for step in steps}:  # of a larger size
+            start = "Fail"
+        return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
 
     @property
     def _limit_words(self) -> str:

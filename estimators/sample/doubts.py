@@ -258,9 +258,10 @@ def times_repeated(members: Integers, nonmembers: Integers) -> int:
         nonmembers: Nonmember records of each.
     """
     pooled = members + nonmembers
-    alone = pooled[((members == 0) | (nonmembers == 0)) & (pooled >= 2)]
-    of_most = np.quantile(np.repeat(alone, alone), ALMOST_ALL, method="higher") if len(alone) else 0
-    return max(RARE, _common(members), _common(nonmembers), int(of_most))
+    alone = np.sort(pooled[((members == 0) | (nonmembers == 0)) & (pooled >= 2)])
+    records = alone.cumsum()
+    of_most = int(alone[records.searchsorted(ALMOST_ALL * records[-1])]) if len(alone) else 0
+    return max(RARE, _common(members), _common(nonmembers), of_most)
 
 
 def share_records(a: Floats, b: Floats) -> bool:

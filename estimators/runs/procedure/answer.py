@@ -328,10 +328,9 @@ def procedure_advantage(
     ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
     exposures = exposures_by(samples, prior, confidence)
     of_each = {name: [*doubts_of({name: each}, clustered=False)] for name, each in samples.items()}
-    some = not all(odd and odd[0].code == CONSTANT for odd in of_each.values())  # a model may know all of its rows
-    doubts = _of_models(
-        {name: [odd for odd in each if not (some and odd.code == CONSTANT)] for name, each in of_each.items()}
-    )
+    if not all(CONSTANT in {odd.code for odd in each} for each in of_each.values()):  # some may know all their rows
+        of_each = {name: [odd for odd in each if odd.code != CONSTANT] for name, each in of_each.items()}
+    doubts = _of_models(of_each)
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
