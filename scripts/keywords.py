@@ -30,8 +30,8 @@ from typing import Any, Literal, Required, TypeAlias, TypedDict
 from macekit.client.options import CountsLike, LabelValues, Values
 '''
 COLUMNS = "str | list[str]"
-ARGUMENTS = {"members", "nonmembers", "queries"}
-"""Fields that are arguments of their own."""
+ARGUMENTS = {"members", "nonmembers", "queries", "warnings"}
+"""Fields that are arguments of their own, or, as warnings, come with the counts they are about."""
 RECORDS = {
     "cluster": "str | list[str] | LabelValues | Mapping[str, LabelValues]",
     "column": COLUMNS,

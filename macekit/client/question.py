@@ -435,7 +435,7 @@ def keywords(operation: str) -> frozenset[str]:
     from macekit.schemas.by_operation import QUESTIONS
     from macekit.schemas.query_string import of_table
 
-    return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
+    return frozenset(QUESTIONS[operation].model_fields) - {*SAMPLE[:2], "warnings"} | set(of_table(operation))
 
 
 def _current(operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -309,14 +309,14 @@ def _columns(records: DecodedBody) -> dict[str, object]:
     labels = {name: getattr(records, name) for name in ("targets", "groups", "units")}
     labels["model"] = records.models
     samples = {name: _sides(sample) for name, sample in records.samples.items()}
-    signs = [sign for sample in records.samples.values() for sign in sample.signs or ()]
     sample = samples.pop("", {})
+    odd = warnings(records.cautions) + sample.pop("warnings", [])
     return {
         **sample,
         **({"queries": samples} if samples else {}),
         **{name: value for name, value in labels.items() if value is not None},
         **({"cluster": dict(records.clusters)} if records.clusters else {}),
-        **({"warnings": odd} if (odd := warnings((*records.cautions, *signs))) else {}),
+        **({"warnings": odd} if odd else {}),
     }
 
 
@@ -346,9 +346,13 @@ def _cell(value: Any) -> object:
     return value if isinstance(value, bool | int | float | str) else float(value)
 
 
-def _sides(sample: Sample) -> dict[str, object]:
+def _sides(sample: Sample) -> dict[str, Any]:
+    """One query as JSON names it, and what its scores showed where they were counted."""
+    from macekit.operations.encode import warnings
+
     sides = {"members": sample.members, "nonmembers": sample.nonmembers, "counts": sample.counts}
-    return {name: value for name, value in sides.items() if value is not None}
+    odd = {"warnings": warnings(sample.signs)} if sample.signs else {}
+    return {name: value for name, value in sides.items() if value is not None} | odd
 
 
 def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:

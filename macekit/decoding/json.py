@@ -26,6 +26,7 @@ from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
 SAMPLE = (*SIDES, "counts")
+OF_QUERY = (*SAMPLE, "warnings")
 OF_COUNTED = frozenset({"sentence", "n_members", "n_nonmembers", "columns", "warnings", "input_sha256", "signature"})
 """Fields beside the counts in what ``mace counts`` wrote."""
 
@@ -57,14 +58,15 @@ class Json(Format):
         own = {name: value for name, value in tree.items() if name not in RECORDS}
         if of_counts is None or own or table_options(call):  # a file of counts is no request, and has no options
             _refuse_options(call)
-        samples = {}
+        samples, odd = {}, _said_of(tree)
         if any(tree.get(name) is not None for name in SAMPLE):
             samples[""] = _sample(tree, "")
         for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
-            samples[require_name(name, place)] = _query(each, place)
+            samples[require_name(name, place)], own_odd = _query(each, place)
+            odd = tuple(dict.fromkeys((*odd, *own_odd)))
         if "" in samples and len(samples) > 1:
             raise fault("bad-option", "queries", "came together with a sample of its own")
-        columns, notes = of_counts or ((), _said_of(tree))
+        columns, notes = of_counts or ((), odd)
         if of_counts is not None:
             samples[""], notes = with_signs(samples[""], notes)
         return DecodedBody(
@@ -121,12 +123,12 @@ def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
     return tuple(each for each in cautions if each.code in CODES | DOUBTS)
 
 
-def _said_of(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
+def _said_of(tree: Mapping[str, Any], where: str = "") -> tuple[Caution, ...]:
     """What whoever asks knows to be odd about the records, such as columns that ``macekit.Mace`` does not send."""
     try:
         return msgspec.convert(tree.get("warnings") or (), tuple[Caution, ...])
     except msgspec.ValidationError:
-        raise fault("wrong-type", "warnings", "need a list of objects, each with code and message") from None
+        raise fault("wrong-type", f"{where}warnings", "need a list of objects, each with code and message") from None
 
 
 def body_of_counts(tree: Mapping[str, Any]) -> DecodedBody | None:
@@ -168,15 +170,17 @@ def _queries(value: object) -> dict[str, Any]:
     return value
 
 
-def _query(value: object, place: int) -> Sample:
+def _query(value: object, place: int) -> tuple[Sample, tuple[Caution, ...]]:
+    """One query of several, and what else is odd about its records than what the scores of counts showed."""
     where = f"queries[{place}]"
     if not isinstance(value, dict):
         detail = f"{where}: need an object with members and nonmembers, or counts"
         raise Problem("wrong-type", detail, field="queries", index=place)
     for name in value:
-        if name not in SAMPLE:
-            raise unknown_field(name, SAMPLE, where)
-    return _sample(value, f"{where}.")
+        if name not in OF_QUERY:
+            raise unknown_field(name, OF_QUERY, where)
+    sample, odd = _sample(value, f"{where}."), _said_of(value, f"{where}.")
+    return (sample, odd) if sample.counts is None else with_signs(sample, odd)
 
 
 def _sample(tree: dict[str, Any], where: str) -> Sample:

@@ -23,6 +23,7 @@ COLUMNS = frozenset(
         "model",
         "shards",
         "state",
+        "warnings",
         "declaration",
     }
 )

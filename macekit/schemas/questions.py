@@ -200,6 +200,7 @@ class Queried(records.Question):
     members: records.Side | None = None
     nonmembers: records.Side | None = None
     counts: records.CountsGiven | None = None
+    warnings: list[records.WarningGiven] | None = records.WARNINGS
 
 
 class ReleasesQuestion(records.Question):
@@ -217,6 +218,7 @@ class ReleasesQuestion(records.Question):
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: records.ClusterLabels | None = records.CLUSTER
+    warnings: list[records.WarningGiven] | None = records.WARNINGS
     query: records.QueryKind = "auto"
     prior: records.Prior = 0.5
     confidence: records.ConfidenceOfAll = 0.95

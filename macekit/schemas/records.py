@@ -219,6 +219,20 @@ CLUSTER = Field(
 """The field of whom each record belongs to."""
 
 
+class WarningGiven(Question):
+    """What is odd about records, as an answer says it."""
+
+    code: str
+    message: str
+
+
+WARNINGS = Field(
+    None,
+    description="what is odd about these records or counts, as answers of /v1/counts say it in warnings; beside some "
+    "of it nothing passes",
+)
+
+
 class SampleQuestion(Question):
     """The records: scores of both sides, or counts."""
 
@@ -232,6 +246,7 @@ class SampleQuestion(Question):
         description="the person (or other unit) that each record belongs to, members first; one record of "
         "each is kept, chosen at random, because rows of one person are not independent",
     )
+    warnings: list[WarningGiven] | None = WARNINGS
     query: QueryKind = "auto"
     seed: Seed = 0
 

@@ -40,6 +40,7 @@ class CompareQuestion(records.Question):
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: records.ClusterLabels | None = records.CLUSTER
+    warnings: list[records.WarningGiven] | None = records.WARNINGS
     query: records.QueryKind = "auto"
     estimator: Estimator = Estimator()
     prior: records.Prior = 0.5

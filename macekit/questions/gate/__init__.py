@@ -3,13 +3,13 @@
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from macekit.schemas import statements
 from macekit.schemas.answers import DecisionAnswer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, CHANGES, MAX_GROUP_ADVANTAGE, Estimator, MetricGiven
 from macekit.schemas.records import (
-    SIDES_OR_COUNTS,
     Labels,
     LabelsOfSides,
     Number,
@@ -20,7 +20,6 @@ from macekit.schemas.records import (
     any_number,
     present,
     with_value,
-    without,
 )
 
 SEAL = "seal"  # what a service that signs adds to the state of a run
@@ -31,6 +30,17 @@ COUNTED_BY_GROUP = {
     "required": ["counts"],
     "properties": {"counts": {"type": "object", **present("array", "by_group")}},
 }
+COUNTS_WITH_THEIR_GROUPS: JsonDict = {
+    "if": present("object", "counts"),
+    "then": {**absent("members", "nonmembers", "groups"), "if": any_number(*OF_GROUPS), "then": COUNTED_BY_GROUP},
+    "else": {
+        **present("array", "members", "nonmembers"),
+        "if": any_number(*OF_GROUPS),
+        "then": with_value("groups"),
+        "else": absent("groups"),
+    },
+}
+"""Both sides or counts, as for any sample; where a limit on groups is asked, either with groups of its own."""
 
 
 class GateQuestion(PriorQuestion):
@@ -38,18 +48,13 @@ class GateQuestion(PriorQuestion):
 
     model_config = ConfigDict(
         json_schema_extra={
-            **SIDES_OR_COUNTS,
+            **COUNTS_WITH_THEIR_GROUPS,
             "allOf": [
                 {  # as a plain anyOf, makers of clients would take it for several questions
                     "if": {"not": {"anyOf": [present("number", "max_advantage"), present("object", "state")]}},
                     "then": any_number("max_tpr", "max_epsilon", "max", *OF_GROUPS),
                 },
                 {"if": present("number", "max"), "then": with_value("metric"), "else": absent("metric")},
-                {
-                    "if": any_number(*OF_GROUPS),
-                    "then": {"anyOf": [without(with_value("groups"), "counts"), without(COUNTED_BY_GROUP, "groups")]},
-                    "else": absent("groups"),
-                },
                 {"if": present("number", "max_tpr"), "then": present("number", "at_fpr"), "else": absent("at_fpr")},
                 {"if": present("number", "max_epsilon"), "else": {"properties": {"delta": {"const": 0}}}},
                 {

@@ -22,7 +22,7 @@ from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 
-HELD = {"members", "nonmembers", "queries"}
+HELD = {"members", "nonmembers", "queries", "warnings"}
 """Fields that are arguments of their own."""
 
 RECORDS = {"counts", "units", "cluster", "model", "groups", "targets", "shards"}

@@ -409,3 +409,26 @@ def test_several_columns_of_rows_that_depend_do_not_pass(name: str) -> None:
     judged = seen["steps"][0] if name == "frontier" else seen  # its second candidate is then not tried
     assert (judged["decision"], judged["undecided_because"]) == ("not applicable", "dependent_rows")
     assert getattr(macekit, name)(table, **asked).decision == "pass"
+
+
+@each_case("operation", ["frontier", "advantage_series", "compare_releases", "compare"])
+def test_what_the_counts_of_one_query_showed_is_held_against_it_alone(
+    operation: str, service: Running, mace: macekit.Mace
+) -> None:
+    """A client sent what all showed in one list, and the repeats of one candidate were those of the other, too."""
+    rng = np.random.default_rng(4)
+    calm = [rng.normal(size=3000) for _ in "ab"]
+    repeated = [np.repeat(rng.normal(size=300), 10) for _ in "ab"]
+    counted = {name: macekit.counts(*sides) for name, sides in (("odd", repeated), ("calm", calm))}
+    asked: dict[str, Any] = {"max_advantage": 0.2}
+    if operation == "frontier":
+        asked |= {"utility": [1, 2], "in_order": False}
+    one, other = (getattr(client, operation)(counted, **asked).answer for client in (macekit, mace))
+    given = {name: {"counts": each.counts, "warnings": each.answer.get("warnings")} for name, each in counted.items()}
+    sent = by_hand(service, operation.removeprefix("advantage_").replace("_", "-"), queries=given, **asked)
+
+    assert [each["code"] for each in counted["odd"].answer["warnings"]] == ["repeated_scores"]
+    assert "warnings" not in counted["calm"].answer
+    assert one == other == sent
+    if operation == "frontier":
+        assert one["best"] == "calm"
