@@ -82,14 +82,11 @@ class GateSample:
 OF_ROWS = frozenset({"tpr", "metric", "epsilon", "exposed"})
 """Limits of which exact limits of proportions are asked, which know nothing of records that repeat."""
 
-OF_GROUPS = frozenset({"group_advantage", "group_risk"})
-"""Limits on groups: whose the records are that are left without the repeats is not known."""
-
 
 def judge_limit(limit: Limit, sample: GateSample) -> JudgedLimit:
     """What a limit says of a sample; where records repeat, a fail is one only if it is without the repeats, too."""
     found = limit.judge(sample)
-    fails = found.verdict.decision is Decision.FAIL and found.name in OF_ROWS | OF_GROUPS
+    fails = found.verdict.decision is Decision.FAIL and found.name in {*OF_ROWS, "group_risk"}
     if not (fails and sample.every is None and sample.fine.repeats):
         return found
     if found.name in OF_ROWS:
@@ -97,7 +94,7 @@ def judge_limit(limit: Limit, sample: GateSample) -> JudgedLimit:
             return limit.judge(sample.alone())
         except (TooFewRecords, TooManyCells):  # names of which no two are alike
             pass
-    return found.left_open()
+    return found.left_open()  # of a mean risk, whose the records are that are left without the repeats is not known
 
 
 @dataclass(frozen=True, slots=True)

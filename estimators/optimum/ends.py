@@ -67,6 +67,7 @@ def checked_ends(
     seed: int,
     shuffles: int = ORDERS,
     cluster: Labels | None = None,
+    times: int = 1,
 ) -> Ends:
     """``ends_of`` of arguments that are in their range."""
     prior = require_open_unit("prior", prior)
@@ -74,7 +75,7 @@ def checked_ends(
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     require_target(target)
-    return ends_of(data, prior, target, seed, shuffles, cluster)
+    return ends_of(data, prior, target, seed, shuffles, cluster, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,16 +212,21 @@ def ends_of(
     seed: int,
     shuffles: int = ORDERS,
     cluster: Labels | None = None,
+    times: int = 1,
 ) -> Ends:
-    """Fit and judge the target's adversaries; where records repeat, a lower end is that without repeats, if lower."""
+    """Fit and judge the target's adversaries; where records repeat, a lower end is that without repeats, if lower.
+
+    Args:
+        times: How often rows stand there (``times_repeated``) by what is known of others; 1: as far as these show.
+    """
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
     found = _of_rows(data, prior, target, seed, shuffles)
-    if not found.fine.repeats:
+    if times == 1 and not found.fine.repeats:
         return found
     assert isinstance(found.validation, LowerEnd)
     try:
-        once = _of_rows(without_repeats(data, wide=True), prior, target, seed, shuffles).validation.at
+        once = _of_rows(without_repeats(data, wide=True, times=times), prior, target, seed, shuffles).validation.at
     except (TooFewRecords, TooManyCells):  # names of which no two are alike
         once = partial(_nothing, baseline(prior))
     return replace(found, validation=replace(found.validation, once=once))

@@ -18,7 +18,7 @@ from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable, codes_of
-from estimators.sample.counting import resolution
+from estimators.sample.counting import resolution, times_repeated
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import of_grid
 from estimators.sample.frequent import CROWD_OF_PART
@@ -119,6 +119,8 @@ def ends_by_group(
 ) -> tuple[GroupEnds, ...]:
     """Both ends of each group's own advantage, in sorted order of the labels.
 
+    That rows repeat is seen in all records, where each group has too few to show it.
+
     Args:
         groups: A label for each record, members first; of counts, the table of their groups.
     """
@@ -158,6 +160,7 @@ def _of_records(
 ) -> Iterator[GroupEnds]:
     labels, code = codes_of(labels_of(groups, "groups"), scores.n_members + scores.n_nonmembers)
     clusters = None if cluster is None else Clusters.of(cluster, scores, prior)
+    times = times_repeated(scores) if cluster is None else 1
     rows = np.argsort(code, kind="stable")  # members come first, so they do within each group
     ends = np.cumsum(np.bincount(code, minlength=len(labels)))
     for label, own in zip(labels.tolist(), np.split(rows, ends[:-1]), strict=True):
@@ -170,20 +173,21 @@ def _of_records(
             whose = None
             if clusters is not None:
                 whose = {name: column[own] for name, column in zip(clusters.names, clusters.columns, strict=True)}
-            answer = _ends(alone, prior, seed, target, whose)
+            answer = _ends(alone, prior, seed, target, whose, times)
         yield GroupEnds(label, *sizes, answer, _cautions(label, *sizes, answer))
 
 
 def _of_counts(
     counts: Counts, table: GroupTable, prior: float, seed: int, target: Target | None
 ) -> Iterator[GroupEnds]:
+    times = times_repeated(counts)
     for label, members, nonmembers in zip(table.labels.tolist(), table.members, table.nonmembers, strict=True):
         sizes = int(members.sum()), int(nonmembers.sum())
         answer: Ends | None = None
         notes: tuple[Caution, ...] = ()
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
-            answer = _ends(own, prior, seed, target, None)
+            answer = _ends(own, prior, seed, target, None, times)
             sides = np.stack([members, nonmembers])
             crowd = of_grid(sides, np.minimum(sides, counts.unlike()), CROWD_OF_PART)
             if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
@@ -207,12 +211,14 @@ def _in_few_cells(label: object, own: Counts, counts: Counts) -> tuple[Caution, 
     return (Caution(IN_FEW_CELLS, message),)
 
 
-def _ends(own: Scores | Counts, prior: float, seed: int, target: Target | None, cluster: Labels | None) -> Ends | None:
+def _ends(
+    own: Scores | Counts, prior: float, seed: int, target: Target | None, cluster: Labels | None, times: int
+) -> Ends | None:
     """Both ends of one group; None where its records are of too few clusters, or no two have a category in common."""
     with suppress(TooFewRecords, TooManyCells):
         if cluster is not None and isinstance(own, Scores):
             lone_rows(own, cluster, seed)
-        return checked_ends(own, prior, target, seed, cluster=cluster)
+        return checked_ends(own, prior, target, seed, cluster=cluster, times=times)
     return None
 
 

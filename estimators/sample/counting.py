@@ -48,7 +48,21 @@ def resolution(n_records: int) -> int:
     return max(4, round(float(np.cbrt(n_records))))
 
 
-def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Counts:
+def times_repeated(data: Scores | Counts) -> int:
+    """How often most of the rows stand there that are in ``data`` more than once; 1 where it is not seen that any is."""
+    counts = data if isinstance(data, Counts) else finest(data)
+    return _times(data, counts) if counts.repeats else 1
+
+
+def _times(data: Scores | Counts, counts: Counts) -> int:
+    """The same where they are taken to be there more than once."""
+    of_values = counts.members, counts.nonmembers
+    if isinstance(data, Scores) and data.dimension == 1 and counts.n_records > EXACT_RECORDS:
+        of_values = ScoreSample.of(*_line(data)).table()  # a cell may hold several scores
+    return doubts.times_repeated(*of_values)
+
+
+def without_repeats(data: Scores | Counts, wide: bool = False, times: int = 1) -> Scores | Counts:
     """Vectors once each; of single scores, which may be equal by chance, as many as if each were one of several rows.
 
     An eighth of what lies in a cell varies no more from sample to sample than independent records do, as long as none
@@ -56,6 +70,7 @@ def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Count
 
     Args:
         wide: Whether cells are wide. To rules that learn, what varies less than records do would show in narrow ones.
+        times: How often rows stand there at least, by what is known of others.
     """
     if isinstance(data, Scores) and data.dimension > 1:
         firsts = [np.sort(np.unique(side, axis=0, return_index=True)[1]) for side in (data.members, data.nonmembers)]
@@ -66,10 +81,7 @@ def without_repeats(data: Scores | Counts, wide: bool = False) -> Scores | Count
     counts = data if isinstance(data, Counts) else finest(data)
     if not counts.cells.ordered:
         raise TooManyCells("names have no wide cells", field="query")
-    of_values = counts.members, counts.nonmembers
-    if isinstance(data, Scores) and counts.n_records > EXACT_RECORDS:  # a cell may hold several scores
-        of_values = ScoreSample.of(*_line(data)).table()
-    times = doubts.times_repeated(*of_values)
+    times = max(times, _times(data, counts))
     if wide:
         counts = counts.coarsen(resolution(counts.n_records // times))
     of_members, of_nonmembers = (_one_in(times, side) for side in (counts.members, counts.nonmembers))

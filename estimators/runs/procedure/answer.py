@@ -5,7 +5,7 @@ advantage of a procedure is the mean of that over trainings. An attacker who rea
 has no more.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +14,25 @@ from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.decisions.exposed_members import Withheld, doubts_of
 from estimators.decisions.verdict import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
-from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
+from estimators.errors import OutOfRange, TooFewRecords, TooManyCells, require_count, require_number, require_open_unit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
-from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seed_by_ranks, seeds_of
-from estimators.sample.counts import require_data
+from estimators.runs.procedure.limits import (
+    Evidence,
+    Range,
+    Trainings,
+    best_of_changes,
+    by_model,
+    evidence_by,
+    evidence_in,
+    seed_by_ranks,
+    seeds_of,
+)
+from estimators.sample.counting import times_repeated, without_repeats
+from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import CONSTANT, REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -196,8 +207,6 @@ class Procedure:
         rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)
         records = sum(each.n_members + each.n_nonmembers for each in self.models)
         plain = decide("the procedure's advantage", rests_on, threshold, None, records)
-        if plain.decision is Decision.FAIL and REPEATED in {odd.code for odd in self.doubts}:
-            plain = replace(plain, decision=Decision.INCONCLUSIVE)  # a rule knows a row again that it has seen
         beside = self._beside(other, threshold, accept_simulated)
         withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model", odd=self.doubts)
         because = withheld.because(plain.decision)
@@ -311,31 +320,34 @@ def procedure_advantage(
     confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores)
     samples = by_model(data, model)
-    seeds = seeds_of(len(samples), require_count("seed", seed, 0))
-    ends = {
-        name: checked_ends(each, prior, None, seed_by_ranks(each, own))
-        for (name, each), own in zip(samples.items(), seeds, strict=True)
-    }
+    own_seeds = seeds_of(len(samples), require_count("seed", seed, 0))
+    seeds = {name: seed_by_ranks(each, own) for (name, each), own in zip(samples.items(), own_seeds, strict=True)}
+    times = times_repeated(data)  # of which each model may have too few rows to show it
+    ends = {name: checked_ends(each, prior, None, seeds[name], times=times) for name, each in samples.items()}
     alone = {name: each.at(confidence) for name, each in ends.items()}
     trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)
     alpha, number = (1.0 - confidence) / 2.0, len(samples)
+    doubts, once = _doubts(samples, data), trainings
+    if REPEATED in {odd.code for odd in doubts}:  # a rule knows a row again that it has seen
+        once = trainings.without_repeats(_once(samples, seeds, prior, times), floor)
 
-    def interval(ends: tuple[float, float], covers: str, assumes: str, proven: bool = False) -> Interval:
+    def interval(limits: Callable[[Trainings], Range], covers: str, assumes: str, proven: bool = False) -> Interval:
+        ends = limits(once)[0], limits(trainings)[1]
         lower, upper = (min(1.0, max(end, floor)) for end in ends)
         return Interval(lower, max(lower, upper), confidence, Guarantee(covers, assumes, proven))
 
     mean = "the mean over trainings of the optimal advantage against the model"
-    ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
+    ends_of_mean = interval(lambda models: models.mean(alpha), mean, NORMAL)
     exposures = exposures_by(samples, prior, confidence)
-    of_each = {name: [*doubts_of({name: each}, clustered=False)] for name, each in samples.items()}
-    if not all(CONSTANT in {odd.code for odd in each} for each in of_each.values()):  # some may know all their rows
-        of_each = {name: [odd for odd in each if odd.code != CONSTANT] for name, each in of_each.items()}
-    doubts = _of_models(of_each)
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
-        interval(trainings.next_one(alpha), "the optimal advantage against one new model of the procedure", NORMAL),
-        interval(trainings.whatever_they_do(alpha), mean, TRAININGS, True),
+        interval(
+            lambda models: models.next_one(alpha),
+            "the optimal advantage against one new model of the procedure",
+            NORMAL,
+        ),
+        interval(lambda models: models.whatever_they_do(alpha), mean, TRAININGS, True),
         _between(*trainings.spread(alpha), "the standard deviation of the advantage over trainings", confidence),
         _between(*trainings.share(alpha), "the share of the variance that is between trainings", confidence),
         tuple(
@@ -358,6 +370,26 @@ def procedure_advantage(
         ends_of((each.resolution, each.resolution) for each in alone.values() if each.reads_every_cell),
         doubts,
     )
+
+
+def _doubts(samples: Mapping[str, Scores], data: Scores) -> tuple[Caution, ...]:
+    """What is odd about the scores of a model, and that rows repeat, where only those of all models show it."""
+    of_each = {name: [*doubts_of({name: each}, clustered=False)] for name, each in samples.items()}
+    if not all(CONSTANT in {odd.code for odd in each} for each in of_each.values()):  # some may know all their rows
+        of_each = {name: [odd for odd in each if odd.code != CONSTANT] for name, each in of_each.items()}
+    doubts = _of_models(of_each)
+    if REPEATED in {odd.code for odd in doubts}:
+        return doubts
+    return (*doubts, *(odd for odd in doubts_of({"": data}, clustered=False) if odd.code == REPEATED))
+
+
+def _once(samples: Mapping[str, Scores], seeds: Mapping[str, int], prior: float, times: int) -> list[Evidence] | None:
+    """What each model shows without repeats; None if one has too few records left."""
+    try:
+        alone = {name: without_repeats(each, wide=True, times=times) for name, each in samples.items()}
+    except (TooFewRecords, TooManyCells):
+        return None
+    return [evidence_in(each, prior, seeds[name]) for name, each in alone.items() if isinstance(each, Counts)]
 
 
 def _between(value: float, ends: tuple[float, float], covers: str, confidence: float) -> Estimate:

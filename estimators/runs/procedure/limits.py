@@ -235,6 +235,13 @@ class Trainings:
         """The same for a larger class of rules, of which these are the best on the records they were chosen on."""
         return replace(self, best=np.maximum(self.best, best))
 
+    def without_repeats(self, models: list[Evidence] | None, least: float) -> Trainings:
+        """The same with what these show on unseen records, for lower ends; ``least`` if they show nothing."""
+        if models is None:
+            return replace(self, unseen=np.full(self.number, least))
+        unseen = np.array([each.unseen for each in models])
+        return replace(self, unseen=unseen, unseen_records=_of_mean([each.unseen_records for each in models]))
+
     @property
     def number(self) -> int:
         """How many models."""

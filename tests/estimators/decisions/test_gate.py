@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from estimators import Counts, Decision, Scores, advantage, individual_risk, preset, verdict
+from estimators import Counts, Decision, Scores, advantage, by_group, individual_risk, preset, verdict
 from estimators.adversary.learned import quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.decisions.exposed_members import MaxExposed, doubts_of
@@ -446,8 +446,20 @@ def test_no_group_fails_by_records_that_repeat(times: int, number: int) -> None:
 
         assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "repeated_scores")
         assert Decision.FAIL not in {each.decision for each in judgement.limits[0].groups}
-        queries, labels = {"loss": Scores.of(*sides)}, {"loss": groups}
-        assert judge_groups(0.2, queries, labels).decision is Decision.INCONCLUSIVE
+        own = [each.advantage for each in by_group(Scores.of(*sides), *np.split(groups, 2))]
+        assert max(each.lower for each in own if each is not None) == 0.0
+        assert judge_groups(0.2, {"loss": Scores.of(*sides)}, {"loss": groups}).decision is Decision.INCONCLUSIVE
+
+
+def test_a_group_whose_rows_repeat_fails_where_it_does_without_the_repeats() -> None:
+    rng = np.random.default_rng(12)
+    group = rng.integers(0, 5, 2000)
+    sides = [np.repeat(rng.normal(size=2000) + shift, 10) for shift in (2.5 * (group == 3), 0.0)]
+    judgement = judge(Scores.of(*sides), [MaxGroupAdvantage(0.2, np.tile(np.repeat(group, 10), 2))])
+
+    assert judgement.decision.value == "fail"
+    assert [each.label for each in judgement.limits[0].groups if each.decision is Decision.FAIL] == [3]
+    assert 0.5 < judgement.limits[0].estimate.lower < 0.789  # 2 Phi(1.25) - 1
 
 
 def test_one_score_for_all_records_answers_nothing_and_beside_another_query_is_no_obstacle() -> None:

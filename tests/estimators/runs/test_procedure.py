@@ -280,6 +280,25 @@ def test_no_procedure_fails_by_rows_that_repeat() -> None:
         judged = result.verdict(0.1, accept_simulated=True)
 
         assert (judged.decision.value, judged.undecided_because) == ("not applicable", "repeated_scores")
+        assert (result.estimate.lower, result.any_variation.lower, result.next_model.lower) == (0.0, 0.0, 0.0)
+
+
+def test_rows_that_repeat_are_seen_in_all_models_together_and_a_leak_is_seen_without_the_repeats() -> None:
+    rng = np.random.default_rng(3)
+    for shift, rows, decision, start in (
+        (2.5, 40, "fail", "model "),
+        (0.0, 40, "not applicable", "model "),
+        (2.5, 8, "not applicable", "160 of "),  # each model has too few to show it, and too few are left of it
+    ):
+        members, nonmembers = (np.repeat(rng.normal(each, size=20 * rows), 2) for each in (shift, 0.0))
+        model = np.tile(np.repeat(np.arange(20), 2 * rows), 2)
+        result = procedure_advantage(Scores.of(members, nonmembers), model)
+        judged = result.verdict(0.1, accept_simulated=True)
+
+        assert [odd.code for odd in result.doubts] == ["repeated_scores"]
+        assert result.doubts[0].message.startswith(start), result.doubts
+        assert judged.decision.value == decision, judged.sentence
+        assert result.estimate.lower <= 0.789  # 2 Phi(1.25) - 1, with a leak
 
 
 def test_models_of_very_unequal_sizes_have_the_limit_of_as_many_records_as_their_mean_varies_by() -> None:
