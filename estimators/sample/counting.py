@@ -49,7 +49,7 @@ def resolution(n_records: int) -> int:
 
 
 def times_repeated(data: Scores | Counts) -> int:
-    """How often most of the rows stand there that are in ``data`` more than once; 1 where it is not seen that any is."""
+    """How often most of the rows stand there that do so more than once; 1 where it is not seen that any does."""
     counts = data if isinstance(data, Counts) else finest(data)
     return _times(data, counts) if counts.repeats else 1
 
