@@ -183,6 +183,14 @@ def test_a_column_that_numbers_the_records_is_not_ticked_and_why_none_is_ticked_
     expect(sentence(page)).to_be_visible()
 
 
+def test_a_refusal_names_the_field_of_the_page_and_not_an_option_of_the_service(visit: Visit) -> None:
+    page = opened(visit, payload("scores.csv", table(("loss", "in"), *[(k / 7, k % 2) for k in range(40)])))
+    page.get_by_role("checkbox", name="loss").check()
+    refuse(page)
+
+    expect(page.get_by_text("say with “member” below which of the 2 columns")).to_be_visible()
+
+
 DROP = """([text, ...names]) => {
   const data = new DataTransfer();
   for (const name of names) data.items.add(new File([text], name));

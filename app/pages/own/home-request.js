@@ -25,7 +25,7 @@ const requests = (() => {
     } catch {
       // a proxy's page, say
     }
-    const detail = typeof said.detail === "string" ? said.detail : `The server answered with status ${status}.`;
+    const detail = typeof said.detail === "string" ? said.detail.replace(/(\w+)=NAME(,NAME)?/g, "“$1” below") : `The server answered with status ${status}.`;
     const field = typeof said.field === "string" ? said.field : null;
     return new Refused(detail, { status, field, after: Number.isFinite(after) ? after : null });
   }
@@ -69,7 +69,7 @@ const requests = (() => {
     return request.response;
   }
 
-  // Look after a job until it has ended. Its answer is fetched once, and then it is gone.
+  // Look after a job until it has ended: its answer is fetched once.
   async function follow(id, { Authorization }, { signal, later, place }) {
     const job = address(`v1/jobs/${encodeURIComponent(id)}`);
     const headers = Authorization ? { Authorization } : {};

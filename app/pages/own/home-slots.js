@@ -36,7 +36,7 @@ const slots = (() => {
     slot.input.value = "";
   }
 
-  // What came, in words; `notes` are further facts.
+  // What came; `notes` are further facts.
   function introduce({ chosen, title, kind, source, answer }, notes) {
     const { file, name: format, coding } = source;
     const name = document.createElement("bdi");
@@ -92,7 +92,7 @@ const slots = (() => {
     return { columns, score, no_score: "several could be it", member: String(wide - 1), group: null };
   }
 
-  // Which files go where: to where they were dropped, else by their names, else to free places.
+  // Files go to where they were dropped, else by their names, else to free places.
   function shared(kind, dropped, target) {
     const mine = of(kind);
     const on = mine.find(({ root }) => root.contains(target));
