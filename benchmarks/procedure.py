@@ -20,7 +20,8 @@ from estimators import Decision, Scores
 from estimators.decisions.verdict import decision
 from estimators.optimum.ends import Ends, ends_of
 from estimators.runs.procedure import plan_models
-from estimators.runs.procedure.limits import Trainings, evidence_by, seeds_of
+from estimators.runs.procedure.limits import Trainings, evidence_by
+from estimators.runs.procedure.models import seeds_of
 from estimators.sample.counting import finest
 
 Law = Callable[[Rng, int], Floats]
@@ -53,12 +54,17 @@ def rare(rng: Rng, number: int) -> Floats:
 
 @dataclass(frozen=True)
 class World:
-    """How models leak, how many there are and how many records each has of a side."""
+    """How models leak, how many there are and how many records each has of a side, all as many or each its own."""
 
     name: str
     law: Law
     models: int
-    rows: int = ROWS
+    rows: int | tuple[int, ...] = ROWS
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The records of a side of each model."""
+        return self.rows if isinstance(self.rows, tuple) else (self.rows,) * self.models
 
     def advantages(self, shifts: Floats) -> Floats:
         """The best attacker's advantage on models of these shifts."""
@@ -68,12 +74,12 @@ class World:
     def truth(self) -> tuple[float, float, float]:
         """The mean over trainings, their standard deviation, and the share of the variance that is theirs."""
         many = self.advantages(self.law(np.random.default_rng(1), MANY))
-        noise = float(np.mean(1.0 - many**2)) / (2.0 * self.rows)
+        noise = float(np.mean(1.0 - many**2)) * float(np.mean([0.5 / size for size in self.sizes]))
         between = float(many.var())
         return float(many.mean()), float(np.sqrt(between)), between / (between + noise)
 
-    def model(self, own: float, rng: Rng, seed: int) -> Ends:
-        scores = Scores.of(rng.normal(own, 1.0, self.rows), rng.normal(0.0, 1.0, self.rows))
+    def model(self, own: float, rows: int, rng: Rng, seed: int) -> Ends:
+        scores = Scores.of(rng.normal(own, 1.0, rows), rng.normal(0.0, 1.0, rows))
         return ends_of(finest(scores), 0.5, None, seed)
 
 
@@ -84,6 +90,17 @@ WORLDS = [
         World(f"{k} models x {2 * rows}, 0.2, varies by 50%", normal(0.2, 0.5), k, rows)
         for rows, k in product((50, 1000), (4, 16))
     ),
+]
+UNEQUAL = {
+    "7 of 16 records, one of 40,000": (*[8] * 7, 20_000),
+    "10 of 60, 10 of 6,000": (*[30] * 10, *[3000] * 10),
+    "of 20 to 2,000": tuple(np.geomspace(10, 1000, 16).astype(int).tolist()),
+}
+"""Records of both sides of each model."""
+WORLDS += [
+    World(f"{len(rows)} models, {name}, {leak}, varies by {by:.0%}", normal(leak, by), len(rows), rows)
+    for name, rows in UNEQUAL.items()
+    for leak, by in ((0.2, 0.0), (0.2, 0.5), (0.9, 0.2))
 ]
 OTHER_LAWS = {"two values, 50% apart": two_values, "log-normal by 50%": skewed, "one in ten four times as much": rare}
 for name, law in OTHER_LAWS.items():
@@ -97,7 +114,8 @@ def row(world: World, runs: int) -> str:
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         shifts, seeds = world.law(rng, world.models + 1), seeds_of(world.models, seed)
-        ends = [world.model(float(own), rng, each) for own, each in zip(shifts[:-1], seeds, strict=True)]
+        each_model = zip(shifts[:-1].tolist(), world.sizes, seeds, strict=True)
+        ends = [world.model(own, rows, rng, each) for own, rows, each in each_model]
         seen, k = Trainings.of([evidence_by(each) for each in ends]), world.models
         truths = mean, float(world.advantages(shifts[-1:])[0]), mean
         stated = np.clip([seen.mean(ALPHA), seen.next_one(ALPHA), seen.whatever_they_do(ALPHA)], 0.0, 1.0)
@@ -147,7 +165,7 @@ def plans(run: Run):
             rng = np.random.default_rng(10_000 + seed)
             leaks = np.clip(rng.normal(expected, spread, planned), 0.0, 0.99)
             pairs = zip(leaks, seeds_of(planned, seed), strict=True)
-            ends = [world.model(shift(float(leak)), rng, own) for leak, own in pairs]
+            ends = [world.model(shift(float(leak)), records // 2, rng, own) for leak, own in pairs]
             lower, upper = Trainings.of(list(map(evidence_by, ends))).mean(ALPHA)
             settled += decision(max(lower, 0.0), upper, threshold) is not Decision.INCONCLUSIVE
         yield f"{expected} | {threshold} | {spread} | {records} | {planned} | {runs} | {settled / runs:.2f}"

@@ -5,35 +5,34 @@ advantage of a procedure is the mean of that over trainings. An attacker who rea
 has no more.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
-from estimators.decisions.exposed_members import Withheld, doubts_of
+from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.verdict import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
 from estimators.errors import OutOfRange, TooFewRecords, TooManyCells, require_count, require_number, require_open_unit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
-from estimators.privacy.exposure import Exposure, exposure
+from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
-from estimators.runs.procedure.limits import (
-    Evidence,
-    Range,
-    Trainings,
-    best_of_changes,
+from estimators.runs.procedure.limits import Evidence, Range, Trainings, best_of_changes, evidence_by, evidence_in
+from estimators.runs.procedure.models import (
     by_model,
-    evidence_by,
-    evidence_in,
+    doubts_by,
+    exposed,
+    exposures_by,
+    of_models,
     seed_by_ranks,
     seeds_of,
 )
 from estimators.sample.counting import times_repeated, without_repeats
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.doubts import CONSTANT, REPEATED
+from estimators.sample.doubts import REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import (
     IID,
@@ -327,7 +326,7 @@ def procedure_advantage(
     alone = {name: each.at(confidence) for name, each in ends.items()}
     trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)
     alpha, number = (1.0 - confidence) / 2.0, len(samples)
-    doubts, once = _doubts(samples, data), trainings
+    doubts, once = doubts_by(samples, data), trainings
     if REPEATED in {odd.code for odd in doubts}:  # a rule knows a row again that it has seen
         once = trainings.without_repeats(_once(samples, seeds, prior, times), floor)
 
@@ -358,8 +357,8 @@ def procedure_advantage(
         (
             *doubts,
             *_few(number, confidence),
-            *_exposed(exposures),
-            *_of_models({name: each.cautions for name, each in alone.items()}),
+            *exposed(exposures),
+            *of_models({name: each.cautions for name, each in alone.items()}),
         ),
         Provenance("procedure", VERSION, data.n_members, data.n_nonmembers, prior, seed),
         trainings,
@@ -370,17 +369,6 @@ def procedure_advantage(
         ends_of((each.resolution, each.resolution) for each in alone.values() if each.reads_every_cell),
         doubts,
     )
-
-
-def _doubts(samples: Mapping[str, Scores], data: Scores) -> tuple[Caution, ...]:
-    """What is odd about the scores of a model, and that rows repeat, where only those of all models show it."""
-    of_each = {name: [*doubts_of({name: each}, clustered=False)] for name, each in samples.items()}
-    if not all(CONSTANT in {odd.code for odd in each} for each in of_each.values()):  # some may know all their rows
-        of_each = {name: [odd for odd in each if odd.code != CONSTANT] for name, each in of_each.items()}
-    doubts = _of_models(of_each)
-    if REPEATED in {odd.code for odd in doubts}:
-        return doubts
-    return (*doubts, *(odd for odd in doubts_of({"": data}, clustered=False) if odd.code == REPEATED))
 
 
 def _once(samples: Mapping[str, Scores], seeds: Mapping[str, int], prior: float, times: int) -> list[Evidence] | None:
@@ -408,24 +396,3 @@ def _few(number: int, confidence: float) -> tuple[Caution, ...]:
         "may be missing among them; the limits that hold however trainings vary allow for it"
     )
     return (Caution("few_models", message),)
-
-
-def exposures_by(samples: Mapping[str, Scores], prior: float, confidence: float) -> dict[str, Exposure]:
-    """What each model exposes; the limits of all models hold together."""
-    together = 1.0 - (1.0 - confidence) / len(samples)
-    return {name: exposure(each, together, prior) for name, each in samples.items()}
-
-
-def _exposed(exposures: Mapping[str, Exposure]) -> tuple[Caution, ...]:
-    """Which members the most telling model exposes, whatever is true on average."""
-    name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].members_epsilon))
-    return tuple(Caution(each.code, f"model {name!r}: {each.message}") for each in exposures[name].cautions)
-
-
-def _of_models(cautions: Mapping[str, Iterable[Caution]]) -> tuple[Caution, ...]:
-    """What is to be known of single models: of each kind the first, with the model's name."""
-    first: dict[str, Caution] = {}
-    for name, each in cautions.items():
-        for caution in each:
-            first.setdefault(caution.code, Caution(caution.code, f"model {name!r}: {caution.message}"))
-    return tuple(first.values())

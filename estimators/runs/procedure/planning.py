@@ -12,7 +12,8 @@ from estimators.decisions.verdict import Decision, decision
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import renamed
-from estimators.runs.procedure.limits import FEWEST, Trainings, evidence_in
+from estimators.runs.procedure.limits import Trainings, evidence_in
+from estimators.runs.procedure.models import FEWEST
 from estimators.sample.counting import resolution
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline

@@ -17,8 +17,8 @@ from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewR
 from estimators.optimum.ends import ends_of
 from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
-from estimators.runs.procedure.answer import exposures_by
-from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in, seed_by_ranks, seeds_of
+from estimators.runs.procedure.limits import Trainings, evidence_by, evidence_in
+from estimators.runs.procedure.models import exposures_by, seed_by_ranks, seeds_of
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
