@@ -428,7 +428,10 @@ def by_boxes(scores: Scores, size: int) -> Counts:
     _numeric(scores)
     require_count("bins", size)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)
-    return on_cells(scores, Boxes.halving(pooled.reshape(len(pooled), -1), size))
+    counts = on_cells(scores, Boxes.halving(pooled.reshape(len(pooled), -1), size))
+    if scores.dimension == 1:
+        return counts
+    return counts.doubted(doubts.of_rows(pooled[: scores.n_members], pooled[scores.n_members :]))
 
 
 def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Counts:

@@ -335,6 +335,10 @@ def procedure_advantage(
         lower, upper = (min(1.0, max(end, floor)) for end in ends)
         return Interval(lower, max(lower, upper), confidence, Guarantee(covers, assumes, proven))
 
+    def varies(estimate: Callable[[Trainings], tuple[float, Range]], covers: str) -> Estimate:
+        ends = estimate(once)[1][0], estimate(trainings)[1][1]
+        return _between(estimate(once)[0], ends, covers, confidence)
+
     mean = "the mean over trainings of the optimal advantage against the model"
     ends_of_mean = interval(lambda models: models.mean(alpha), mean, NORMAL)
     exposures = exposures_by(samples, prior, confidence)
@@ -347,8 +351,8 @@ def procedure_advantage(
             NORMAL,
         ),
         interval(lambda models: models.whatever_they_do(alpha), mean, TRAININGS, True),
-        _between(*trainings.spread(alpha), "the standard deviation of the advantage over trainings", confidence),
-        _between(*trainings.share(alpha), "the share of the variance that is between trainings", confidence),
+        varies(lambda models: models.spread(alpha), "the standard deviation of the advantage over trainings"),
+        varies(lambda models: models.share(alpha), "the share of the variance that is between trainings"),
         tuple(
             ModelAdvantage(name, each.n_members, each.n_nonmembers, alone[name].estimate)
             for name, each in samples.items()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
-from math import expm1, log, log1p, sqrt
+from math import expm1, inf, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,9 +146,9 @@ class Trainings:
     def without_repeats(self, models: list[Evidence] | None, least: float) -> Trainings:
         """The same with what these show on unseen records, for lower ends; ``least`` if they show nothing."""
         if models is None:
-            return replace(self, unseen=np.full(self.number, least))
-        unseen = np.array([each.unseen for each in models])
-        return replace(self, unseen=unseen, unseen_records=_of_mean([each.unseen_records for each in models]))
+            return replace(self, unseen=np.full(self.number, least), noise=inf)
+        once = Trainings.of(models)
+        return replace(once, best=self.best, records=self.records)
 
     @property
     def number(self) -> int:

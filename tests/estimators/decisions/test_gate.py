@@ -451,6 +451,20 @@ def test_no_group_fails_by_records_that_repeat(times: int, number: int) -> None:
         assert judge_groups(0.2, {"loss": Scores.of(*sides)}, {"loss": groups}).decision is Decision.INCONCLUSIVE
 
 
+@each_case("dimension, times", [(2, 8), (5, 50)])
+def test_rows_of_numbers_that_repeat_are_seen_by_cells_too(dimension: int, times: int) -> None:
+    """In boxes of vectors nobody looked: 51 of 60 groups of 40 rows had a lower end above 0 where nothing leaks."""
+    for run in range(4):
+        rng = np.random.default_rng([7, run])
+        scores = Scores.of(*(np.repeat(rng.normal(size=(40, dimension)), times, axis=0) for _ in "ab"))
+        groups = np.tile(np.repeat(["a", "b"], 20 * times), 2)
+        judgement = judge(scores, [MaxAdvantage(0.2, CellsTarget()), MaxGroupAdvantage(0.2, groups, CellsTarget())])
+
+        assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "repeated_scores")
+        assert advantage(scores, target=CellsTarget()).lower == 0.0
+        assert all(each.estimate is None or each.estimate.lower == 0.0 for each in judgement.limits[1].groups)
+
+
 def test_a_group_whose_rows_repeat_fails_where_it_does_without_the_repeats() -> None:
     rng = np.random.default_rng(12)
     group = rng.integers(0, 5, 2000)

@@ -281,6 +281,7 @@ def test_no_procedure_fails_by_rows_that_repeat() -> None:
 
         assert (judged.decision.value, judged.undecided_because) == ("not applicable", "repeated_scores")
         assert (result.estimate.lower, result.any_variation.lower, result.next_model.lower) == (0.0, 0.0, 0.0)
+        assert (result.spread.lower, result.records_cannot.lower) == (0.0, 0.0)
 
 
 def test_rows_that_repeat_are_seen_in_all_models_together_and_a_leak_is_seen_without_the_repeats() -> None:
