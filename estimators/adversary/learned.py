@@ -200,7 +200,8 @@ class LearnedScore:
     def on_grid(self) -> LearnedCounts:
         """Counts on a grid that say what they are of, as a stream makes them."""
         grid = by_grid(self.scores)
-        return LearnedCounts(grid.members, grid.nonmembers, grid.cells, self.learner, self.n_taught)
+        counts = LearnedCounts(grid.members, grid.nonmembers, grid.cells, self.learner, self.n_taught)
+        return counts.doubted(self.doubts)
 
     @property
     def caution(self) -> Caution:

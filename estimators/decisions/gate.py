@@ -25,7 +25,7 @@ from estimators.python.dataclass import dataclass
 from estimators.risk.within_groups import GroupAdvantage, at_once, ends_by_group
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.doubts import CROWDED
+from estimators.sample.doubts import CROWDED, REPEATED
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
@@ -242,8 +242,8 @@ def judge(
     own = _by_group(limits, sample)
     risks = [group for each in results if each.name == "group_risk" for group in each.groups]
     of_parts = (odd for some in (results, own) for each in some for odd in each.cautions)
-    crowds = (odd for odd in of_parts if odd.code == CROWDED and odd not in doubts)
-    doubts = (*doubts, *crowds, *exceeding(risks, own))
+    of_groups = (odd for odd in of_parts if odd.code in (CROWDED, REPEATED) and odd not in doubts)
+    doubts = (*doubts, *of_groups, *exceeding(risks, own))
     tails = exposure(fine, confidence, prior)
     counted = as_counted(data) if isinstance(data, Counts) else ()
     return Judgement(results, confidence, source, tails, doubts, summary, own, accept_exposure, counted)

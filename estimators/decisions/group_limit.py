@@ -36,12 +36,13 @@ from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import CROWDED
+from estimators.sample.doubts import CROWDED, REPEATED
 from estimators.sample.scores import MIN_RECORDS
 
 __all__ = ["MaxGroupAdvantage"]
 
-MOST_NAMED = 10  # groups in few cells that are named
+MOST_NAMED = 10  # groups with something odd that are named
+NAMED = frozenset({IN_FEW_CELLS, CROWDED, REPEATED})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,8 +90,8 @@ class MaxGroupAdvantage:
         groups = ends_by_group(data, self.groups, sample.prior, sample.seed, target, sample.cluster)
         below = shared_level(groups, sample.below)
         rows = [_judge_group(each, sample, most, below, accepted) for each in groups]
-        few = [caution for each in groups for caution in each.cautions if caution.code in (IN_FEW_CELLS, CROWDED)]
-        return _together(rows, sample, most, accepted, few[:MOST_NAMED])
+        odd = [caution for each in groups for caution in each.cautions if caution.code in NAMED]
+        return _together(rows, sample, most, accepted, odd[:MOST_NAMED])
 
 
 def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tuple[statement.Caution, ...]:

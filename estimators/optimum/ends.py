@@ -217,11 +217,13 @@ def ends_of(
     """Fit and judge the target's adversaries; where records repeat, a lower end is that without repeats, if lower.
 
     Args:
-        times: How often rows stand there (``times_repeated``) by what is known of others; 1: as far as these show.
+        times: How often rows stand there (``times_repeated``) by what is known of others, if not more often than any
+            value is here; 1: as far as these show.
     """
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
     found = _of_rows(data, prior, target, seed, shuffles)
+    times = min(times, max(int(side.max()) for side in (found.fine.members, found.fine.nonmembers)))
     if times == 1 and not found.fine.repeats:
         return found
     assert isinstance(found.validation, LowerEnd)

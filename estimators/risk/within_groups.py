@@ -4,7 +4,7 @@ A score that is read off all records together can hide a group: where some membe
 nonmembers, other records may stand between them. So a group's records are looked at alone, at their own resolution.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -20,7 +20,7 @@ from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable, codes_of
 from estimators.sample.counting import resolution, times_repeated
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.doubts import of_grid
+from estimators.sample.doubts import REPEATED, of_grid
 from estimators.sample.frequent import CROWD_OF_PART
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
@@ -166,7 +166,7 @@ def _of_records(
     for label, own in zip(labels.tolist(), np.split(rows, ends[:-1]), strict=True):
         n_members = int(np.searchsorted(own, scores.n_members))
         sizes = n_members, len(own) - n_members
-        answer = None
+        answer, repeated = None, ()
         if min(sizes) >= MIN_RECORDS:
             sides = scores.members[own[:n_members]], scores.nonmembers[own[n_members:] - scores.n_members]
             alone = Scores.of(*sides, scores.query)
@@ -174,7 +174,9 @@ def _of_records(
             if clusters is not None:
                 whose = {name: column[own] for name, column in zip(clusters.names, clusters.columns, strict=True)}
             answer = _ends(alone, prior, seed, target, whose, times)
-        yield GroupEnds(label, *sizes, answer, _cautions(label, *sizes, answer))
+            if times == 1 and whose is None and answer is not None:  # else it is said of all records
+                repeated = _of_group(label, (odd for odd in answer.fine.doubts if odd.code == REPEATED))
+        yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *repeated))
 
 
 def _of_counts(
@@ -191,14 +193,14 @@ def _of_counts(
             sides = np.stack([members, nonmembers])
             crowd = of_grid(sides, np.minimum(sides, counts.unlike()), CROWD_OF_PART)
             if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
-                notes = (
-                    ()
-                    if counts.doubts
-                    else tuple(Caution(each.code, f"group {label!s}: {each.message}") for each in crowd)
-                )
+                notes = () if counts.doubts else _of_group(label, crowd)
             elif own.cells.kind in ("intervals", "grid") and (crowd or own.size < resolution(own.n_records)):
                 notes = _in_few_cells(label, own, counts)
         yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))
+
+
+def _of_group(label: object, cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    return tuple(Caution(each.code, f"group {label!s}: {each.message}") for each in cautions)
 
 
 def _in_few_cells(label: object, own: Counts, counts: Counts) -> tuple[Caution, ...]:

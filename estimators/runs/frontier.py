@@ -12,7 +12,7 @@ Which of them is the most useful is by the utilities that were given, which nobo
 answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 from estimators.clusters.design import Labels
@@ -191,14 +191,15 @@ class _Judge:
         step = series.with_decision(
             step, ends, self.most, is_tried and step.decisive_upper <= self.most, self.confidence
         )
+        fine = {each: own.fine for each, own in ends.items()}
+        odd = tuple(doubts_of(fine, clustered=self.cluster is not None))
         if step.decision is not Decision.PASS:
-            return step, ()
+            return step, _about(name, odd)
         together = 1.0 - (1.0 - self.confidence) / len(self.every)
         exposures = exposures_of(self.candidates[name], self.prior, together, Direction.EITHER, self.cluster, self.seed)
-        odd = (*self.doubts, *doubts_of(self.candidates[name], clustered=self.cluster is not None))
-        withheld = Withheld.by(exposures, accepted=self.accept_exposure, odd=odd)
-        step, notes = series.without_pass(step, withheld), withheld.cautions(step.decision)
-        return step, tuple(replace(each, message=f"{name!r}: {each.message}") for each in notes)
+        withheld = Withheld.by(exposures, accepted=self.accept_exposure, odd=(*self.doubts, *odd))
+        notes = dict.fromkeys((*withheld.cautions(step.decision), *odd))
+        return series.without_pass(step, withheld), _about(name, [each for each in notes if each not in self.doubts])
 
     def in_order(self, starts: int) -> tuple[list[series.Step], list[Caution]]:
         """From each start on, as far as candidates pass."""
@@ -224,3 +225,8 @@ class _Judge:
             left = rest
         every = [self.step(name, levels[name], is_tried=True) for name in self.every]
         return [step for step, _ in every], [note for _, own in every for note in own]
+
+
+def _about(name: str, cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """What is to be known of one candidate, with its name."""
+    return tuple(replace(each, message=f"{name!r}: {each.message}") for each in cautions)

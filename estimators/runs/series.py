@@ -253,13 +253,14 @@ def judge_series(
         if max_advantage is not None:
             within = within and step.decisive_upper <= max_advantage
             step = with_decision(step, ends, max_advantage, within, confidence)
+        own = tuple(doubts_of({name: each.fine for name, each in ends.items()}, clustered=cluster is not None))
         if step.decision is Decision.PASS and accept_exposure is not None:
             exposures = exposures_of(queries, prior, together, Direction.EITHER, cluster, seed)
-            odd = (*doubts, *doubts_of(queries, clustered=cluster is not None))
-            withheld = Withheld.by(exposures, accepted=accept_exposure, odd=odd)
-            step, notes = without_pass(step, withheld), withheld.cautions(step.decision)
-            accepted += (Caution(each.code, f"{label!r}: {each.message}") for each in notes)
+            withheld = Withheld.by(exposures, accepted=accept_exposure, odd=(*doubts, *own))
+            own = tuple(dict.fromkeys((*withheld.cautions(step.decision), *own)))
+            step = without_pass(step, withheld)
             within = step.decision is Decision.PASS
+        accepted += (Caution(each.code, f"{label!r}: {each.message}") for each in own if each not in doubts)
         judged.append(step)
     limits = () if max_advantage is None else beneath_baseline(max_advantage, baseline(prior))
     few = dict.fromkeys(each for step in judged if step.clusters for each in step.clusters.cautions)

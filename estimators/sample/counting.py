@@ -272,7 +272,8 @@ def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
         raise InvalidCounts.about("edges", "need a plain list of numbers") from None
     if inner.dtype.kind not in "iuf":
         raise InvalidCounts.about("edges", f"got type {inner.dtype}, need numbers")
-    return on_cells(scores, Intervals(inner.astype(np.float64)))
+    counts = on_cells(scores, Intervals(inner.astype(np.float64)))
+    return counts.doubted(finest(scores).doubts)
 
 
 def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:

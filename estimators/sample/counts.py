@@ -19,7 +19,7 @@ from estimators.arrays import Floats, Integers, distinct, is_masked
 from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells, require_count
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Intervals, Lattice, Values, cells_from_dict, places
-from estimators.sample.doubts import REPEATED, of_cells, of_grid, of_sample, together
+from estimators.sample.doubts import REPEATED, of_cells, of_grid, of_labels, of_sample, together
 from estimators.sample.frequent import Frequent, ScoreSample
 from estimators.sample.grid import Grid, grid_of_all
 from estimators.sample.integers import as_one_type
@@ -109,6 +109,8 @@ class Counts:
                 raise InvalidCounts(message, field="cells")
             odd = of_cells(self.members, self.nonmembers)
             object.__setattr__(self, "doubts", (*odd, *of_grid(sides, unlike)))
+        elif isinstance(self.cells, Categories):
+            object.__setattr__(self, "doubts", of_labels(self.cells.labels, self.members, self.nonmembers))
 
     @classmethod
     def trusted(

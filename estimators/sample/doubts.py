@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.sample.common_records import differ_too_little, in_common
 from estimators.sample.frequent import CROWD, RARE, ScoreSample, is_crowded
+from estimators.sample.scores import FEW_VALUES
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -440,6 +441,22 @@ def _is_sorted(side: NDArray[Any]) -> bool:
 
 
 def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:
+    """What is odd about how often each value occurs: many numbers are in order, names and few numbers in none.
+
+    Args:
+        values: The values, ascending.
+        members: Member records of each.
+        nonmembers: Nonmember records of each.
+    """
+    if values.dtype.kind not in "iuf":
+        return of_values(members, nonmembers, ordered=False)
+    there = members + nonmembers > 0
+    values, members, nonmembers = values[there], members[there], nonmembers[there]
+    odd = of_values(members, nonmembers, ordered=len(values) > FEW_VALUES)
+    return (*_membership_as_score(values, members, nonmembers), *odd)
+
+
+def _membership_as_score(values: NDArray[np.generic], members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:
     """One side only 0 and 1, and the other many whole numbers: who is a member, taken for a score."""
     for these, others, names in (
         (members, nonmembers, ("member", "nonmember")),
@@ -497,6 +514,9 @@ def _on_both(members: Integers, nonmembers: Integers, pooled: Integers) -> int:
 
 def _to_spare(members: Integers, nonmembers: Integers, pooled: Integers, ordered: bool) -> tuple[int, int]:
     """Records of either side that only repeat another of that side; none if chance may do it."""
+    if not pooled.all():
+        there = pooled > 0
+        members, nonmembers, pooled = members[there], nonmembers[there], pooled[there]
     spare = [_multiples(members), _multiples(nonmembers)]
     if not any(spare) and ordered:
         several = 1 + np.flatnonzero(pooled[1:-1] >= 2)

@@ -15,7 +15,7 @@ from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooManyCells
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Cells, Values, places
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import of_labels, of_values
+from estimators.sample.doubts import of_labels
 from estimators.sample.frequent import NONE, Frequent, ScoreSample
 from estimators.sample.grid import SMALL_INTEGER_RANGE, Grid, cells_at, finest_exponent
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
@@ -209,10 +209,8 @@ def by_value(members: Integers, nonmembers: Integers, cells: Cells, of_order: tu
         cells: The values.
         of_order: What is odd about the order in which the records came, if that is known.
     """
-    odd = (*of_order, *of_values(members, nonmembers, ordered=False))
-    if isinstance(cells, Values):
-        odd = (*of_labels(cells.labels, members, nonmembers), *odd)
-    return Counts.trusted(members, nonmembers, cells, odd)
+    odd = of_labels(cells.labels, members, nonmembers) if isinstance(cells, Categories) else ()
+    return Counts.trusted(members, nonmembers, cells, (*of_order, *odd))
 
 
 def by_integer(members: Integers, nonmembers: Integers, labels: NDArray[Any]) -> Counts:

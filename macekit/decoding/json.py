@@ -126,7 +126,7 @@ def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
 def _said_of(tree: Mapping[str, Any], where: str = "") -> tuple[Caution, ...]:
     """What whoever asks knows to be odd about the records, such as columns that ``macekit.Mace`` does not send."""
     try:
-        return msgspec.convert(tree.get("warnings") or (), tuple[Caution, ...])
+        return msgspec.convert(() if tree.get("warnings") is None else tree["warnings"], tuple[Caution, ...])
     except msgspec.ValidationError:
         raise fault("wrong-type", f"{where}warnings", "need a list of objects, each with code and message") from None
 

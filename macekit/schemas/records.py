@@ -220,7 +220,9 @@ CLUSTER = Field(
 
 
 class WarningGiven(Question):
-    """What is odd about records, as an answer says it."""
+    """What is odd about records, as an answer says it; a later one may say more."""
+
+    model_config = ConfigDict(extra="allow")
 
     code: str
     message: str

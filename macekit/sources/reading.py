@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators import MaceError
+from estimators import Caution, MaceError
 from estimators.risk.groups import GroupTable, one_kind
 from estimators.sample.counts import Counts
 from estimators.sample.growing_grid import MOST_TIMES, NestedGrid
@@ -211,10 +211,15 @@ def of_counts(
     counts: Mapping[str, Counts], options: dict[str, object], *, textual: bool, columns: tuple[ColumnRead, ...]
 ) -> DecodedBody:
     """Counts of each query as what a question is asked of, with the options that are left to it."""
-    samples = {query: Sample(counts=each.to_dict(), signs=each.signs) for query, each in counts.items()}
+    samples = {query: Sample(counts=each.to_dict(), signs=_signs(each)) for query, each in counts.items()}
     by_value = [each for each in counts.values() if each.cells.kind != "grid"]  # a grid says it of itself
     cautions = tuple(dict.fromkeys(odd for each in by_value for odd in each.doubts))
     return DecodedBody(samples, options, textual, columns=columns, cautions=cautions)
+
+
+def _signs(counts: Counts) -> tuple[Caution, ...] | None:
+    """What single scores showed that the cells do not: a grid shows some of it by itself."""
+    return counts.signs if counts.cells.kind == "grid" else counts.doubts
 
 
 def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> dict[str, Counts]:
@@ -297,11 +302,11 @@ def with_groups(
         counts, tables = tables_of_groups(parts)
         members, nonmembers = zip(*tables.values(), strict=True)
     else:
-        signs = counts_of_parts([part for group in parts.values() for part in group]).signs
-        counts, (members, nonmembers) = cut.counts().doubted(signs), cut.tables
+        whole = counts_of_parts([part for group in parts.values() for part in group])
+        counts, (members, nonmembers) = cut.counts().doubted(whole.signs), cut.tables
     cautions = () if counts.cells.kind == "grid" else counts.doubts  # a grid says them of itself
     groups = GroupTable.of(counts, np.array([*parts]), members, nonmembers).to_list()
-    sample = Sample(counts={**counts.to_dict(), "by_group": groups}, signs=counts.signs)
+    sample = Sample(counts={**counts.to_dict(), "by_group": groups}, signs=_signs(counts))
     return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)
 
 

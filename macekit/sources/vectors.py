@@ -18,6 +18,7 @@ from estimators.adversary.learned import LearnedRule
 from estimators.adversary.pilot import LEAST_TAUGHT, Pilot, PilotDraw
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes
+from estimators.sample.doubts import DOUBTS
 from estimators.sample.learned import FROM_WHERE, LearnedCounts
 from estimators.sample.stream import CountStream
 from macekit.call import Call
@@ -69,7 +70,9 @@ class VectorCounts:
         estimator = left.get("estimator")
         if self.counts.cells.kind == Boxes.kind and isinstance(estimator, Mapping):  # so many boxes were cut
             left["estimator"] = {name: value for name, value in estimator.items() if name != "bins"}
-        sample = Sample(counts=self.counts.to_dict(), signs=())
+        sample = Sample(
+            counts=self.counts.to_dict(), signs=tuple(each for each in self.cautions if each.code in DOUBTS)
+        )
         return DecodedBody({"": sample}, left, textual, columns=self.columns, cautions=self.cautions)
 
 

@@ -476,6 +476,24 @@ def test_a_group_whose_rows_repeat_fails_where_it_does_without_the_repeats() -> 
     assert 0.5 < judgement.limits[0].estimate.lower < 0.789  # 2 Phi(1.25) - 1
 
 
+def test_a_group_that_repeats_by_itself_is_told_and_one_that_does_not_is_judged_as_it_is() -> None:
+    """Integers of others hid the repeats of one group; the repeats of one took the fail from another."""
+    rng = np.random.default_rng(3)
+    own = [np.repeat(rng.normal(size=60), 100) for _ in "ab"]
+    sides = [np.concatenate([each, rng.integers(0, 250, 1000)]) for each in own]
+    groups = np.tile(np.repeat(["rows", "integers"], [6000, 1000]), 2)
+    judgement = judge(Scores.of(*sides), [MaxGroupAdvantage(0.9, groups)])
+
+    assert finest(Scores.of(*sides)).doubts == ()
+    assert (judgement.decision.value, judgement.undecided_because) == ("not applicable", "repeated_scores")
+    assert [odd.message[:12] for odd in judgement.cautions if odd.code == "repeated_scores"] == ["group rows: "]
+
+    sides = [np.concatenate([rng.normal(shift, size=400), np.repeat(rng.normal(size=40), 30)]) for shift in (2, 0)]
+    leaks, _ = by_group(Scores.of(*sides), *[np.repeat(["leaks", "repeats"], [400, 1200])] * 2)
+    assert leaks.advantage is not None
+    assert 0.5 < leaks.advantage.lower < 0.683  # 2 Phi(1) - 1; .04 where its rows were thinned, too
+
+
 def test_one_score_for_all_records_answers_nothing_and_beside_another_query_is_no_obstacle() -> None:
     """A scoring job that gave 0.5 to everything passed."""
     constant = Scores.of(np.full(2000, 0.5), np.full(2000, 0.5))

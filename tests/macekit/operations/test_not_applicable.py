@@ -178,3 +178,47 @@ def test_doubts_that_have_a_good_reason_stop_nothing() -> None:
     limits = judge_queries([MaxAdvantage(0.2)], {"score": Scores.of(*CALM)})
     tiny = verdict_of(limits, None, "", odd=[Caution("sides_differ", "they do, but by little")])
     assert tiny.decision is Decision.PASS
+
+
+@each_case("code", ODD)
+def test_a_step_of_a_series_that_a_column_tells_apart_is_looked_at_by_itself(code: str) -> None:
+    """Counted on the cells of all, a step lost every doubt: the same records on both sides passed, repeats failed."""
+    odd = ODD[code]
+    both = {side: CALM[at].tolist() + odd[side] for at, side in enumerate(("members", "nonmembers"))}
+    groups = {side: [1] * N + [2] * len(odd[side]) for side in both}
+    answer = asked("series", {**both, "groups": groups, "max_advantage": 0.3})
+    steps = [(each["decision"], each["undecided_because"]) for each in answer["steps"]]
+
+    assert steps[0] == ("pass", None)
+    assert steps[1] == ("not applicable", code)
+    assert [(each["code"], each["message"][:4]) for each in answer["warnings"]][-1] == (code, "'2':")
+
+
+WHOLE = np.random.default_rng(8).integers(0, 10**6, 3000)
+"""Whole numbers, of which each is counted."""
+
+
+def test_counts_of_whole_numbers_from_many_shards_show_what_their_rows_do() -> None:
+    """Shards of one file given as both sides passed, those of repeated rows failed: no shard shows it alone."""
+    rng = np.random.default_rng(9)
+    for code, rows in (("sides_share_records", (WHOLE, rng.permutation(WHOLE))), ("repeated_scores", None)):
+        members, nonmembers = rows or (np.repeat(each, 2) for each in (WHOLE, rng.integers(0, 10**6, 3000)))
+        parts = [np.array_split(rng.permutation(side), 40) for side in (members, nonmembers)]
+        shards = [asked("counts", sides(a, b)) for a, b in zip(*parts, strict=True)]
+        merged = asked("counts", {"shards": [each["counts"] for each in shards]})
+        answer = asked("gate", {"counts": merged["counts"], "max_advantage": 0.2})
+
+        assert [each["code"] for each in merged["warnings"]] == [code]
+        assert (answer["decision"], answer["undecided_because"]) == ("not applicable", code)
+
+
+@each_case("code", ODD)
+def test_counts_on_edges_and_of_vectors_say_what_their_rows_show(code: str) -> None:
+    edges = asked("counts", {**ODD[code], "cells": "edges", "edges": np.linspace(-2, 2, 41).tolist()})
+    assert code in [each["code"] for each in edges["warnings"]]
+
+    vectors = {side: np.stack([rows, 2 * np.asarray(rows)], axis=1).tolist() for side, rows in ODD[code].items()}
+    counted = asked("counts", vectors)
+    answer = asked("gate", {"counts": counted["counts"], "warnings": counted["warnings"], "max_advantage": 0.4})
+    assert code in [each["code"] for each in counted["warnings"]]
+    assert (answer["decision"], answer["undecided_because"]) == ("not applicable", code)

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from estimators import Counts, Scores
 from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
+from estimators.sample.counting import finest
 from estimators.sample.scores import MIN_RECORDS
-from estimators.statement import baseline
+from estimators.statement import Caution, baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -120,8 +123,18 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
                 f"need at least {MIN_RECORDS} of each; leave the step out"
             )
             raise fault(TooFewRecords, "groups", detail)
-        steps[label_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
+        own = Counts(members, nonmembers, counts.cells).occupied()  # with what these cells show
+        steps[label_name(label)] = own.doubted(_signs(body, data, label))
     return steps
+
+
+def _signs(body: DecodedBody, data: Scores | Counts, label: object) -> tuple[Caution, ...] | None:
+    """What the scores of one step show by themselves; of counts what was said of all of them."""
+    if isinstance(data, Counts):
+        return data.signs
+    own = np.asarray(body.groups) == label
+    sides = data.members[own[: data.n_members]], data.nonmembers[own[data.n_members :]]
+    return finest(Scores.of(*sides, data.query)).doubts
 
 
 def step_answer(step: Step) -> StepAnswer:

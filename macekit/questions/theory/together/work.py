@@ -37,7 +37,7 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
         claimed_epsilon=result.epsilon,
         claimed_delta=result.delta,
         rows=[_row(row) for row in result.rows],
-        warnings=encode.warnings((*lone_caution(lone, data), *result.cautions)),
+        warnings=encode.warnings((*body.cautions, *lone_caution(lone, data), *result.cautions)),
         provenance=provenance(call, q, body, data, call.operation),
     )
     return reply_of(call, response, data)
