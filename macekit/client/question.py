@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})  # options that hold records
 
 SAMPLE = ("members", "nonmembers", "counts")
+OF_QUERY = frozenset({*SAMPLE, "warnings"})
 OF_COUNTS = frozenset({"edges", "cells", "by_group", "learned"})  # what counts have beside both sides
 COUNTS = "counts, or an answer of macekit.counts"
 
@@ -231,9 +232,10 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
 def _of_one(query: object, where: str) -> DecodedBody:
     """One query of several, and what is odd about its rows, or about its scores where these were counted."""
     from macekit.decoding.body import DecodedBody
-    from macekit.decoding.json import with_signs
+    from macekit.decoding.json import said_of, with_signs
 
-    sample, odd = with_signs(_query(query, where), _cautions(query))
+    said = said_of(query, where) if isinstance(query, Mapping) and not _are_counts(query) else ()
+    sample, odd = with_signs(_query(query, where), (*_cautions(query), *said))
     return DecodedBody({"": sample}, cautions=odd)
 
 
@@ -316,7 +318,7 @@ def _sample(sides: Mapping[str, Any], where: str) -> Sample:
 def _are_queries(value: object) -> bool:
     """Whether a mapping holds a sample under each name, and not a column."""
     return isinstance(value, Mapping) and all(
-        (isinstance(each, Mapping) and set(each) <= set(SAMPLE))
+        (isinstance(each, Mapping) and set(each) <= OF_QUERY)
         or (isinstance(each, tuple) and (len(each) == 2 or any(isinstance(side, Sized) for side in each)))
         or _are_counts(each)
         or _is_own_table(each)
@@ -339,7 +341,7 @@ def _with_queries(releases: object) -> object:
     several = {
         name: {f"{name}/{query}": scores for query, scores in each.items()}
         for name, each in releases.items()
-        if isinstance(each, Mapping) and not set(each) <= set(SAMPLE) and not _are_counts(each)
+        if isinstance(each, Mapping) and not set(each) <= OF_QUERY and not _are_counts(each)
     }
     pairs = [pair for name, each in releases.items() for pair in several.get(name, {name: each}).items()]
     queries = {name: _plain(each) for name, each in pairs}

@@ -58,7 +58,7 @@ class Json(Format):
         own = {name: value for name, value in tree.items() if name not in RECORDS}
         if of_counts is None or own or table_options(call):  # a file of counts is no request, and has no options
             _refuse_options(call)
-        samples, odd = {}, _said_of(tree)
+        samples, odd = {}, said_of(tree)
         if any(tree.get(name) is not None for name in SAMPLE):
             samples[""] = _sample(tree, "")
         for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
@@ -123,7 +123,7 @@ def of_rows(tree: Mapping[str, Any]) -> tuple[Caution, ...]:
     return tuple(each for each in cautions if each.code in CODES | DOUBTS)
 
 
-def _said_of(tree: Mapping[str, Any], where: str = "") -> tuple[Caution, ...]:
+def said_of(tree: Mapping[str, Any], where: str = "") -> tuple[Caution, ...]:
     """What whoever asks knows to be odd about the records, such as columns that ``macekit.Mace`` does not send."""
     try:
         return msgspec.convert(() if tree.get("warnings") is None else tree["warnings"], tuple[Caution, ...])
@@ -179,7 +179,7 @@ def _query(value: object, place: int) -> tuple[Sample, tuple[Caution, ...]]:
     for name in value:
         if name not in OF_QUERY:
             raise unknown_field(name, OF_QUERY, where)
-    sample, odd = _sample(value, f"{where}."), _said_of(value, f"{where}.")
+    sample, odd = _sample(value, f"{where}."), said_of(value, f"{where}.")
     return (sample, odd) if sample.counts is None else with_signs(sample, odd)
 
 
