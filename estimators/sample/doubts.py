@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.sample.common_records import differ_too_little, in_common
 from estimators.sample.frequent import CROWD, RARE, ScoreSample, is_crowded
-from estimators.sample.scores import FEW_VALUES
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -441,7 +440,7 @@ def _is_sorted(side: NDArray[Any]) -> bool:
 
 
 def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:
-    """What is odd about how often each value occurs: many numbers are in order, names and few numbers in none.
+    """What is odd about how often each value occurs: numbers are in order, names in none.
 
     Args:
         values: The values, ascending.
@@ -452,7 +451,7 @@ def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Intege
         return of_values(members, nonmembers, ordered=False)
     there = members + nonmembers > 0
     values, members, nonmembers = values[there], members[there], nonmembers[there]
-    odd = of_values(members, nonmembers, ordered=len(values) > FEW_VALUES)
+    odd = of_values(members, nonmembers, ordered=True)
     return (*_membership_as_score(values, members, nonmembers), *odd)
 
 
