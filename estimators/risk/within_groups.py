@@ -166,7 +166,7 @@ def _of_records(
     for label, own in zip(labels.tolist(), np.split(rows, ends[:-1]), strict=True):
         n_members = int(np.searchsorted(own, scores.n_members))
         sizes = n_members, len(own) - n_members
-        answer, repeated = None, ()
+        answer, repeated = None, tuple[Caution, ...]()
         if min(sizes) >= MIN_RECORDS:
             sides = scores.members[own[:n_members]], scores.nonmembers[own[n_members:] - scores.n_members]
             alone = Scores.of(*sides, scores.query)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,7 +150,7 @@ class Counts:
         """
         return self.doubted(of_sample(sample, min(self.n_members, self.n_nonmembers)))
 
-    def doubted(self, signs: tuple[Caution, ...] | None) -> Counts:
+    def doubted(self, signs: tuple[Caution, ...] | None) -> Self:
         """The same with other doubts beside those of the cells.
 
         Args:

@@ -14,13 +14,13 @@ from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.verdict import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
-from estimators.errors import OutOfRange, TooFewRecords, TooManyCells, require_count, require_number, require_open_unit
+from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
-from estimators.runs.procedure.limits import Evidence, Range, Trainings, best_of_changes, evidence_by, evidence_in
+from estimators.runs.procedure.limits import Range, Trainings, best_of_changes, evidence_by, evidence_without_repeats
 from estimators.runs.procedure.models import (
     by_model,
     doubts_by,
@@ -30,8 +30,8 @@ from estimators.runs.procedure.models import (
     seed_by_ranks,
     seeds_of,
 )
-from estimators.sample.counting import times_repeated, without_repeats
-from estimators.sample.counts import Counts, require_data
+from estimators.sample.counting import times_repeated
+from estimators.sample.counts import require_data
 from estimators.sample.doubts import REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -328,7 +328,7 @@ def procedure_advantage(
     alpha, number = (1.0 - confidence) / 2.0, len(samples)
     doubts, once = doubts_by(samples, data), trainings
     if REPEATED in {odd.code for odd in doubts}:  # a rule knows a row again that it has seen
-        once = trainings.without_repeats(_once(samples, seeds, prior, times), floor)
+        once = trainings.without_repeats(evidence_without_repeats(samples, seeds, prior, times), floor)
 
     def interval(limits: Callable[[Trainings], Range], covers: str, assumes: str, proven: bool = False) -> Interval:
         ends = limits(once)[0], limits(trainings)[1]
@@ -373,15 +373,6 @@ def procedure_advantage(
         ends_of((each.resolution, each.resolution) for each in alone.values() if each.reads_every_cell),
         doubts,
     )
-
-
-def _once(samples: Mapping[str, Scores], seeds: Mapping[str, int], prior: float, times: int) -> list[Evidence] | None:
-    """What each model shows without repeats; None if one has too few records left."""
-    try:
-        alone = {name: without_repeats(each, wide=True, times=times) for name, each in samples.items()}
-    except (TooFewRecords, TooManyCells):
-        return None
-    return [evidence_in(each, prior, seeds[name]) for name, each in alone.items() if isinstance(each, Counts)]
 
 
 def _between(value: float, ends: tuple[float, float], covers: str, confidence: float) -> Estimate:

@@ -10,7 +10,7 @@ still. The next model's limits allow for skewness, too. All of it is simulated (
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import expm1, inf, log, log1p, sqrt
 
@@ -25,11 +25,14 @@ from estimators.adversary.many_changes import sign_of
 from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
+from estimators.errors import TooFewRecords, TooManyCells
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import Ends, cells_for
 from estimators.python.dataclass import dataclass, replace
+from estimators.sample.counting import without_repeats
 from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
 
 Range = tuple[float, float]
 
@@ -63,6 +66,17 @@ def evidence_in(fine: Counts, prior: float, seed: int) -> Evidence:
     evident = sign_of(fine)[1] if fine.n_records >= FEWEST_RECORDS else None
     counts = cells_for(fine, target := CellsTarget())
     return _evidence(fine, counts, max(target.changes, evident or 0), prior, seed)
+
+
+def evidence_without_repeats(
+    samples: Mapping[str, Scores], seeds: Mapping[str, int], prior: float, times: int
+) -> list[Evidence] | None:
+    """What each model shows without repeats; None if one has too few records left."""
+    try:
+        alone = {name: without_repeats(each, wide=True, times=times) for name, each in samples.items()}
+    except (TooFewRecords, TooManyCells):
+        return None
+    return [evidence_in(each, prior, seeds[name]) for name, each in alone.items() if isinstance(each, Counts)]
 
 
 def _evidence(fine: Counts, counts: Counts, changes: int | None, prior: float, seed: int) -> Evidence:

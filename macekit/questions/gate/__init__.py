@@ -26,7 +26,7 @@ SEAL = "seal"  # what a service that signs adds to the state of a run
 
 
 OF_GROUPS = ("max_group_risk", "max_group_advantage")
-COUNTED_BY_GROUP = {
+COUNTED_BY_GROUP: JsonDict = {
     "required": ["counts"],
     "properties": {"counts": {"type": "object", **present("array", "by_group")}},
 }
