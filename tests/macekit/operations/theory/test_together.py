@@ -40,3 +40,9 @@ def test_the_example_that_contradicts_its_promise_is_said_to() -> None:
     for name, example in TOGETHER_EXAMPLES["theory/together"].items():
         answer = asked("theory/together", example.value)
         assert (answer["decision"] == "contradicted") == (name == "contradicted")
+
+
+def test_what_is_odd_about_the_rows_is_said_first() -> None:
+    odd = [{"code": "dependent_rows", "message": "'user' is the same in several rows"}]
+
+    assert asked("theory/together", {**SAMPLE, "claimed_epsilon": 0.5, "warnings": odd})["warnings"][:1] == odd
