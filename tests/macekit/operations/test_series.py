@@ -109,3 +109,16 @@ def test_units_have_no_part_where_several_queries_are_stated(operation: str) -> 
 
     assert problem["field"] == "units", problem
     assert "by cluster instead" in problem["detail"]
+
+
+def test_a_step_of_scores_of_which_one_is_frequent_is_counted_on_the_cells_of_all() -> None:
+    """A grid keeps how often a frequent score occurs in all steps together, which a step by itself does not reach."""
+    rng = np.random.default_rng(0)
+    sides = {side: np.where(rng.random(900) < 0.1, 0.5, rng.normal(size=900)) for side in ("members", "nonmembers")}
+    question = {**{side: scores.tolist() for side, scores in sides.items()}, "groups": [1, 2, 3] * 600}
+    answer = asked("series", {**question, "max_advantage": 0.5})
+    counted = asked("counts", question)
+    of_counts = asked("series", {"counts": counted["counts"], "max_advantage": 0.5})
+
+    assert [each["decision"] for each in answer["steps"]] == ["pass"] * 3
+    assert [each["upper"] for each in answer["steps"]] == [each["upper"] for each in of_counts["steps"]]

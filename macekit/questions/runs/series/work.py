@@ -9,6 +9,8 @@ from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.counting import finest
+from estimators.sample.doubts import of_cells, together
+from estimators.sample.parts import by_value
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, baseline
 from macekit.call import Call, Reply
@@ -123,18 +125,24 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
                 f"need at least {MIN_RECORDS} of each; leave the step out"
             )
             raise fault(TooFewRecords, "groups", detail)
-        own = Counts(members, nonmembers, counts.cells).occupied()  # with what these cells show
-        steps[label_name(label)] = own.doubted(_signs(body, data, label))
+        own = Counts.trusted(members, nonmembers, counts.cells).occupied()
+        shown = _of_counts(own, data) if isinstance(data, Counts) else _of_scores(data, body.groups, label)
+        steps[label_name(label)] = own.doubted(shown)
     return steps
 
 
-def _signs(body: DecodedBody, data: Scores | Counts, label: object) -> tuple[Caution, ...] | None:
-    """What the scores of one step show by themselves; of counts what was said of all of them."""
-    if isinstance(data, Counts):
-        return data.signs
-    own = np.asarray(body.groups) == label
+def _of_scores(data: Scores, groups: object, label: object) -> tuple[Caution, ...]:
+    """What is odd about the scores of one step by themselves."""
+    own = np.asarray(groups) == label
     sides = data.members[own[: data.n_members]], data.nonmembers[own[data.n_members :]]
     return finest(Scores.of(*sides, data.query)).doubts
+
+
+def _of_counts(own: Counts, every: Counts) -> tuple[Caution, ...]:
+    """What was said of the scores of all steps, and what the cells of this one show."""
+    sides = own.members, own.nonmembers
+    shown = of_cells(*sides) if own.cells.kind == "grid" else by_value(*sides, own.cells).doubts
+    return together(every.signs or (), shown)
 
 
 def step_answer(step: Step) -> StepAnswer:
