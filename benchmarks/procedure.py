@@ -4,7 +4,7 @@ Nonmembers' scores are normal, members' shifted by the model's own leak, which v
 itself: as a normal number, or otherwise where the law is named. "one model": how often the interval of a single model
 contains the mean over trainings. "share" is the estimated share of the variance before it is cut off at 0, on
 average, "truth" that of a rule which needs no learning. "settled" is the share of sets of models whose verdict stands.
-About seven minutes on one core.
+About a quarter of an hour on one core.
 """
 
 from collections.abc import Callable

@@ -53,7 +53,7 @@ from estimators.statement import (
 FEW = 40  # models below which a kind of training that is rare may well be missing among them
 MOST_MODELS = 10_000  # trainings that somebody may still run
 
-VARIES = "the advantage is normal over trainings"
+VARIES = "the advantage is normal over trainings, of about as many records each"
 TRAININGS = "models are independent trainings by one procedure, each with records of its own; of each model, " + IID
 NORMAL = TRAININGS + "; what models give away varies without rare extremes"
 
