@@ -9,7 +9,7 @@ from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.counting import finest
-from estimators.sample.doubts import of_cells, together
+from estimators.sample.doubts import of_cells
 from estimators.sample.parts import by_value
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, baseline
@@ -126,8 +126,11 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
             )
             raise fault(TooFewRecords, "groups", detail)
         own = Counts.trusted(members, nonmembers, counts.cells).occupied()
-        shown = _of_counts(own, data) if isinstance(data, Counts) else _of_scores(data, body.groups, label)
-        steps[label_name(label)] = own.doubted(shown)
+        steps[label_name(label)] = (
+            _of_counts(own, data.signs)
+            if isinstance(data, Counts)
+            else own.doubted(_of_scores(data, body.groups, label))
+        )
     return steps
 
 
@@ -138,11 +141,11 @@ def _of_scores(data: Scores, groups: object, label: object) -> tuple[Caution, ..
     return finest(Scores.of(*sides, data.query)).doubts
 
 
-def _of_counts(own: Counts, every: Counts) -> tuple[Caution, ...]:
-    """What was said of the scores of all steps, and what the cells of this one show."""
+def _of_counts(own: Counts, signs: tuple[Caution, ...] | None) -> Counts:
+    """One step with what its cells show, and what was said of the scores of all."""
     sides = own.members, own.nonmembers
     shown = of_cells(*sides) if own.cells.kind == "grid" else by_value(*sides, own.cells).doubts
-    return together(every.signs or (), shown)
+    return Counts.trusted(*sides, own.cells, shown, signs=None).doubted(signs)
 
 
 def step_answer(step: Step) -> StepAnswer:
