@@ -9,7 +9,7 @@ from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.counting import finest
-from estimators.sample.doubts import of_cells
+from estimators.sample.doubts import REPEATED, of_cells
 from estimators.sample.parts import by_value
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, baseline
@@ -142,9 +142,14 @@ def _of_scores(data: Scores, groups: object, label: object) -> tuple[Caution, ..
 
 
 def _of_counts(own: Counts, signs: tuple[Caution, ...] | None) -> Counts:
-    """One step with what its cells show, and what was said of the scores of all."""
+    """One step with what its cells show, and what was said of the scores of all: but for scores that others have, too.
+
+    A hold-out may score the same at every step; cells that are as fine as scores show what repeats within one.
+    """
     sides = own.members, own.nonmembers
     shown = of_cells(*sides) if own.cells.kind == "grid" else by_value(*sides, own.cells).doubts
+    if signs is not None and own.cells.kind != "intervals":
+        signs = tuple(each for each in signs if each.code != REPEATED)
     return Counts.trusted(*sides, own.cells, shown, signs=None).doubted(signs)
 
 
