@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators import Counts, Scores
 from estimators.decisions.verdict import Because, overall
 from estimators.errors import TooFewRecords
+from estimators.risk.groups import codes_of
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.counting import finest
 from estimators.sample.doubts import REPEATED, of_cells
 from estimators.sample.parts import by_value
-from estimators.sample.scores import MIN_RECORDS
+from estimators.sample.scores import MIN_RECORDS, labels_of
 from estimators.statement import Caution, baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -115,6 +117,7 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
             "(counts.by_group); or send several queries"
         )
         raise fault("missing-field", "groups", detail)
+    rows = {} if isinstance(data, Counts) else _rows_by_label(data, body.groups)
     groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
     steps: dict[str, Counts] = {}
     for place, (label, members, nonmembers) in enumerate(sorted(groups, key=lambda group: in_order(group[0]))):
@@ -127,17 +130,22 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
             raise fault(TooFewRecords, "groups", detail)
         own = Counts.trusted(members, nonmembers, counts.cells).occupied()
         steps[label_name(label)] = (
-            _of_counts(own, data.signs)
-            if isinstance(data, Counts)
-            else own.doubted(_of_scores(data, body.groups, label))
+            _of_counts(own, data.signs) if isinstance(data, Counts) else own.doubted(_of_scores(data, rows[label]))
         )
     return steps
 
 
-def _of_scores(data: Scores, groups: object, label: object) -> tuple[Caution, ...]:
+def _rows_by_label(data: Scores, groups: object) -> dict[object, NDArray[np.intp]]:
+    """The rows of each step, members first; sorted once, however many steps there are."""
+    labels, code = codes_of(labels_of(groups, "groups"), data.n_members + data.n_nonmembers)
+    ends = np.cumsum(np.bincount(code, minlength=len(labels)))
+    return dict(zip(labels.tolist(), np.split(np.argsort(code, kind="stable"), ends[:-1]), strict=True))
+
+
+def _of_scores(data: Scores, rows: NDArray[np.intp]) -> tuple[Caution, ...]:
     """What is odd about the scores of one step by themselves."""
-    own = np.asarray(groups) == label
-    sides = data.members[own[: data.n_members]], data.nonmembers[own[data.n_members :]]
+    cut = int(np.searchsorted(rows, data.n_members))
+    sides = data.members[rows[:cut]], data.nonmembers[rows[cut:] - data.n_members]
     return finest(Scores.of(*sides, data.query)).doubts
 
 
