@@ -331,8 +331,9 @@ def verdict_of(
     if not limits:
         return AuditVerdict(None, False, "", "")
     decision = overall(limit.decision for limit in limits)
+    is_measured = split is not None or control is not None
     odd = (
-        *(each for each in odd if each.code != DRIFT),
+        *(each for each in odd if not is_measured or each.code != DRIFT),
         *hidden_by_drift(limits, drift_of(split, control, prior, shared), prior, shared),
     )
     names = [limit.name for limit in limits]

@@ -628,6 +628,7 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``; nonmembers of the same kind and date, not trained on.
             cluster: Refused: name a ``unit``, of which one record is listed.
+            counts: Not taken: they hold no records that could be listed.
 
         Returns:
             a ``Result``: ``at_least``, ``listed``, ``most_false``, ``lists``.

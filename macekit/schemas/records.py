@@ -79,6 +79,13 @@ SIDES_OR_COUNTS: JsonDict = {
     "else": present("array", "members", "nonmembers"),
 }
 
+SIDES: JsonDict = {  # as a plain allOf, makers of clients would merge it into the columns themselves
+    "if": absent("counts"),
+    "then": present("array", "members", "nonmembers"),
+    "else": False,
+}
+"""Records themselves, where their counts do not suffice."""
+
 
 class CategoryCells(Question):
     """One cell a category, in no order that matters."""

@@ -19,10 +19,12 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from app.main import create_app
 from app.openapi.document import PROBLEMS
-from app.openapi.examples import files, files_of
+from app.openapi.examples import JSON_EXAMPLES, files, files_of
 from app.settings import Settings
 from macekit.call import ARROW, CSV, FORM_DATA, JSON, PROBLEM
+from macekit.catalogue import OPERATIONS
 from macekit.problems import KINDS
+from macekit.schemas.by_operation import schema_of
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.contract.conftest import Ask
@@ -389,6 +391,25 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a
         assert (schema.get("format") == "binary") == (form != CSV) == ("examples" not in about), (form, about)
         files = [name for name, made in files_of(operation.path.removeprefix("/v1/")).items() if made == form]
         assert f"](examples/{files[0]})" in operation.about["requestBody"]["description"], operation.path
+
+
+def test_counts_are_described_where_they_are_taken_and_nowhere_else(ask_once: Ask) -> None:
+    records = {"members", "nonmembers", "units", "models", "cluster", "groups"}
+    counts = {"members": [300, 40, 7], "nonmembers": [20, 20, 100], "cells": {"kind": "values", "labels": [1, 2, 3]}}
+    taken = {}
+
+    for row in OPERATIONS:
+        if "counts" not in schema_of(row.name)["properties"] or not JSON_EXAMPLES.get(row.name):
+            continue
+        example = next(iter(JSON_EXAMPLES[row.name].values())).value
+        asked = {**{name: each for name, each in example.items() if name not in records}, "counts": counts}
+        answer = ask_once(f"/v1/{row.name}", JSON, json.dumps(asked).encode())
+        taken[row.name] = answer.json().get("field") != "counts"
+        assert taken[row.name] or not Draft202012Validator(schema_of(row.name)).is_valid(asked), row.name
+
+    refused = [name for name, is_taken in taken.items() if not is_taken]
+    assert {"attack", "exposed"} <= set(refused)
+    assert len(taken) > 2 * len(refused)
 
 
 def test_a_form_has_a_field_for_each_file_that_a_question_takes() -> None:

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import MetricGiven
-from macekit.schemas.records import Number, PriorQuestion, Question, Share, about, absent, present
+from macekit.schemas.records import SIDES, Number, PriorQuestion, Question, Share, about
 from macekit.schemas.statements import CertifiedAnswer, IntervalAnswer, ProvenanceAnswer, WarningAnswer
 
 
@@ -42,13 +42,7 @@ class AttackRule(Question):
 class AttackQuestion(PriorQuestion):
     """An attack: its guesses, or its scores and its rule."""
 
-    model_config = ConfigDict(
-        json_schema_extra={  # as a plain allOf, makers of clients would merge it into the columns themselves
-            "if": absent("counts"),
-            "then": present("array", "members", "nonmembers"),
-            "else": False,
-        }
-    )
+    model_config = ConfigDict(json_schema_extra=SIDES)
 
     rule: AttackRule = AttackRule()
     metrics: list[MetricGiven] | None = Field(

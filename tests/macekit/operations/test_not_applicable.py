@@ -175,9 +175,25 @@ def test_doubts_that_have_a_good_reason_stop_nothing() -> None:
 
     assert "one_side_sorted" in json.dumps(sorted_side["warnings"])
     assert sorted_side["decision"] == "pass"
-    limits = judge_queries([MaxAdvantage(0.2)], {"score": Scores.of(*CALM)})
-    tiny = verdict_of(limits, None, "", odd=[Caution("sides_differ", "they do, but by little")])
+    by_little = check_split({"age": np.arange(N) / N}, {"age": np.arange(N) / N + 0.1})
+    limits = judge_queries([MaxAdvantage(0.4)], {"score": Scores.of(*CALM)})
+    tiny = verdict_of(limits, by_little, "", odd=[Caution("sides_differ", "they do, but by little")])
+    assert by_little.differs
     assert tiny.decision is Decision.PASS
+
+
+@each_case("operation", "compare", "series", "frontier", "gate")
+def test_what_whoever_asks_says_of_the_sides_stops_a_pass_at_every_question(operation: str) -> None:
+    """Asked of several, ``compare`` passed beside what its caller said of one, where the others did not."""
+    said = {**sides(*CALM), "warnings": [{"code": "sides_differ", "message": "members are older"}]}
+    several = {"queries": {"one": said, "other": sides(*CALM)}}
+    several |= {"utility": [2.0, 1.0]} if operation == "frontier" else {}
+    answer = asked(operation, {**(said if operation == "gate" else several), "max_advantage": 0.3})
+    steps = answer.get("steps", answer.get("candidates"))
+    decision = answer["decision"] if steps is None else steps[0]["decision"]
+
+    assert decision == "not applicable"
+    assert "members are older" in json.dumps(answer["warnings"])
 
 
 @each_case("code", ODD)

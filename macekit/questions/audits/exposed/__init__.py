@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import records, statements
@@ -11,6 +11,8 @@ from macekit.schemas.records import about
 
 class ExposedQuestion(records.SampleQuestion):
     """Which members are exposed, by name."""
+
+    model_config = ConfigDict(json_schema_extra=records.SIDES)
 
     max_false_share: records.Share = Field(
         0.1, description="largest share of the listed members that score as a nonmember would"
