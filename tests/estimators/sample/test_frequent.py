@@ -1,6 +1,7 @@
 """Scores that many records have, wherever they are counted: never too many of them, and a pass stands beside them."""
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -141,17 +142,23 @@ COUNTED: dict[str, Callable[[np.ndarray, np.ndarray], Counts]] = {
 }
 
 
+@cache
+def of_scores(world):
+    make, *_ = WORLDS[world]
+    a, b = make()
+    return a, b, judge(Scores.of(a, b), [MaxAdvantage(0.2)]).decision.value
+
+
 @each_case("world", WORLDS)
 @each_case("way", COUNTED)
 def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -> None:
-    make, by_scores, by_counts = WORLDS[world]
-    a, b = make()
-    limit = [MaxAdvantage(0.2)]
+    _, by_scores, by_counts = WORLDS[world]
+    a, b, decision = of_scores(world)
 
     counts = COUNTED[way](a, b)
-    judged = judge(counts, limit)
+    judged = judge(counts, [MaxAdvantage(0.2)])
 
-    assert judge(Scores.of(a, b), limit).decision.value == by_scores
+    assert decision == by_scores
     assert judged.decision.value == by_counts
     hidden = by_counts == "not applicable"
     assert [each.code for each in judged.doubts] == ["crowded_cell"] * hidden
