@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.harness import Run, least, table
 from benchmarks.worlds import Floats
 from estimators import Scores, advantage
-from estimators.sample import doubts
+from estimators.sample import doubts, unlike_sides
 from estimators.sample.counting import finest
 from tests.estimators.sample.test_doubts import HONEST
 
@@ -110,9 +110,7 @@ def cost(run: Run):
         side = (rng.random(2 * n) < 0.5).astype(np.int64)
 
         def look(a: Floats = a, b: Floats = b, once: Floats = once, side: Floats = side) -> None:
-            doubts.of_ranges(a, b)
-            doubts.of_precision(a, b)
-            doubts.of_order(a, b)
+            unlike_sides.of_sides(a, b)
             if len(a) > 2**16:
                 doubts.of_many(a, b)
             else:

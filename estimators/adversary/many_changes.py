@@ -24,8 +24,8 @@ from estimators.arrays import Floats, Integers, lengths, quantiles
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import PRECISION
 from estimators.sample.splits import HYPERGEOMETRIC_LIMIT
+from estimators.sample.unlike_sides import PRECISION
 
 Number = TypeVar("Number", np.int64, np.float64)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.python.dataclass import replace
-from estimators.sample import doubts
+from estimators.sample import doubts, unlike_sides
 from estimators.sample.cells import Boxes, Categories, Cells, Intervals, Lattice, Values
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import ScoreSample
@@ -18,7 +18,6 @@ from estimators.sample.integers import MOST
 from estimators.sample.parts import Part, by_value, counts_of_parts
 from estimators.sample.scores import Query, Scores, require_enough
 from estimators.sample.stream import CountStream
-from estimators.statement import Caution
 
 __all__ = ["by_boxes", "by_category", "by_edges", "by_equal_mass", "by_grid", "by_lattice", "finest", "on_cells"]
 
@@ -245,7 +244,7 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
 
 def _doubting(counts: Counts, a: NDArray[np.generic], b: NDArray[np.generic]) -> Counts:
     """Counts of categories, and what is odd about how often each of them occurs, and in which order."""
-    return by_value(counts.members, counts.nonmembers, counts.cells, doubts.of_order(a, b))
+    return by_value(counts.members, counts.nonmembers, counts.cells, unlike_sides.of_order(a, b))
 
 
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
@@ -303,7 +302,7 @@ def by_rank(scores: Scores) -> Counts:
     a, b = _line(scores)
     if len(a) + len(b) <= EXACT_RECORDS:
         return _by_sorting(a, b)
-    odd = (*_unlike_sides(a, b), *doubts.of_many(a, b))
+    odd = (*unlike_sides.of_sides(a, b), *doubts.of_many(a, b))
     exponent, first, last = _central_grid(a, b)
     span = last - first + 1
     at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
@@ -341,13 +340,8 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
     records = lengths(starts, len(pooled))
-    odd = (*_unlike_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
+    odd = (*unlike_sides.of_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
     return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd, unseen=0.0)
-
-
-def _unlike_sides(a: Floats, b: Floats) -> tuple[Caution, ...]:
-    """What is odd about one side beside the other."""
-    return (*doubts.of_ranges(a, b), *doubts.of_precision(a, b), *doubts.of_order(a, b))
 
 
 def by_grid(scores: Scores) -> Counts:

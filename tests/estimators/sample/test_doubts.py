@@ -16,9 +16,10 @@ from estimators.decisions.maxima import MaxEpsilon
 from estimators.metric.presets import preset
 from estimators.sample.common_records import FOURTH_MOMENT, differ_too_little
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
-from estimators.sample.doubts import _members_drawn, of_precision, times_repeated
+from estimators.sample.doubts import times_repeated
 from estimators.sample.frequent import ScoreSample
 from estimators.sample.stream import CountStream
+from estimators.sample.unlike_sides import _members_drawn, of_precision
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -306,7 +307,7 @@ def test_digits_say_nothing_more_often_than_they_may(rng) -> None:
     for _ in range(150):
         pooled = rng.normal(size=200)
         pooled = np.where(rng.random(200) < 0.5, np.round(pooled, 2), pooled)
-        with patch("estimators.sample.doubts.SURE", log(20.0)), patch("estimators.sample.doubts.FAR", 0.0):
+        with patch("estimators.sample.unlike_sides.SURE", log(20.0)), patch("estimators.sample.unlike_sides.FAR", 0.0):
             warned += bool(of_precision(pooled[:100], pooled[100:]))
 
     assert warned <= most_misses(150, 0.05)
