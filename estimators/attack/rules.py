@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from estimators import errors
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
+from estimators.arrays import random_of
 from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
@@ -231,7 +232,7 @@ def _cut_at(
     Each record that ties draws a number, which stands after its score: so no two are alike, and limits stay exact.
     """
     at = float(np.partition(pool, len(pool) - number)[len(pool) - number])
-    rng = np.random.default_rng(seed)
+    rng = random_of(seed, members, nonmembers)  # by the seed alone, the same ranks had the luck in every sample
     ties = [side == at for side in (members, nonmembers)]
     lots = [rng.random(int(tie.sum())) for tie in ties]
     if len(pool) == len(members) + len(nonmembers):

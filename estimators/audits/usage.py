@@ -38,7 +38,10 @@ CUTS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.5)
 
 LEAST_BEYOND = 5  # records beyond a cut, at least
 ORDERS = 5  # random orders of the known records; what most of them reject is rejected
-UNLIKE = 0.01  # the chance, at most, that records which are a mixture are said to be none
+FEW_CUTS, FEW_RECORDS, MORE_ORDERS = 8, 500, 25
+"""Of few values or records so few samples differ that each has the luck of its orders for good: more are drawn."""
+
+UNLIKE = 0.01  # records are said to be no mixture where no share within the interval fits as well as this p-value
 
 SHARE = "groups_share_records"
 TWICE = Caution(
@@ -265,7 +268,8 @@ def dataset_use(
         for groups in (mixed, aside)
     )
     level = (1.0 - confidence) / 2.0
-    tests = Tests([Mixtures(bins, spare, rng) for _ in range(ORDERS)], level)
+    orders = MORE_ORDERS if len(cuts) <= FEW_CUTS or sum(numbers) <= FEW_RECORDS else ORDERS
+    tests = Tests([Mixtures(bins, spare, rng) for _ in range(orders)], level)
     lower, upper = tests.end(0), tests.end(1)
     fits = lower <= upper and tests.fit(lower, upper) > UNLIKE
     guarantee = Guarantee("the share of the candidates that was trained on", ALIKE, False)

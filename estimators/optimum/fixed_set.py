@@ -47,6 +47,9 @@ JUDGING = 0.65  # most of the drawn records that judge a rule, which is learned 
 LEAST_JUDGING = 0.2  # least part that does, if any record was not drawn
 CHOOSING = 0.4  # part of the records learned from that chooses between the kinds of rules
 
+FEW_CELLS, FEW_RECORDS, MORE_ORDERS = 16, 500, 25
+"""Of few values or records so few samples differ that each has the luck of its orders for good: more are drawn."""
+
 RANDOM_DRAW = "the scored records of each side were drawn at random from the set, without replacement, or are all of it"
 
 
@@ -296,15 +299,16 @@ def _learned(best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, 
     over random orders of the records.
     """
     counts, families = best.families()
+    orders = MORE_ORDERS if counts.size <= FEW_CELLS or counts.n_records <= FEW_RECORDS else SHUFFLES
     judging = [_judging_part(each) for each in sides]
     learning = [1.0 - each for each in judging]
     fractions = np.array([[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)])
-    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), SHUFFLES)
+    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), orders)
     guesses = rules_from_past(members, nonmembers, prior, families)
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
     refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
     leaders, _ = leaders_so_far(hits, members[:, 1:].sum(axis=2), refusals, nonmembers[:, 1:].sum(axis=2), prior)
-    rows = np.arange(SHUFFLES)
+    rows = np.arange(orders)
     rules = guesses[leaders[:, 1], rows, 1]
     limits, values = [], []
     for rule, of_members, of_nonmembers in zip(rules, members, nonmembers, strict=True):

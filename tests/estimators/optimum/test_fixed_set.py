@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 from estimators import (
     AssessOptions,
@@ -194,6 +195,23 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
         assess(vectors, AssessOptions(set_members=60))
 
     assert assess(vectors, AssessOptions(set_members=60, target=CellsTarget())).on_this_set is not None
+
+
+@each_case("whole, scored, ones, confidence", ((16, 21), (15, 11), 14, 0.95), ((10, 60), (9, 30), 40, 0.8))
+def test_each_end_misses_a_set_of_two_scores_as_seldom_as_it_says_over_every_sample(
+    whole, scored, ones, confidence
+) -> None:
+    """All members score 1: the samples differ by how many nonmembers do, and five orders' luck was .0426 for .025."""
+    truth, above, below = 1.0 - ones / whole[1], 0.0, 0.0
+    for drawn in range(scored[1] + 1):
+        chance = hypergeom.pmf(drawn, whole[1], ones, scored[1])
+        if chance:
+            data = Scores.of(np.ones(scored[0]), np.repeat([1.0, 0.0], [drawn, scored[1] - drawn]))
+            ends = advantage_on_set(data, *whole, confidence=confidence).estimate.interval
+            above += chance * (ends.lower > truth + 1e-12)
+            below += chance * (ends.upper < truth - 1e-12)
+
+    assert max(above, below) <= (1.0 - confidence) / 2.0
 
 
 @pytest.mark.slow
