@@ -20,7 +20,7 @@ def main() -> None:
         runs = dd.read_parquet(write(Path(folder)))
         print(macekit.estimate(runs, **COLUMNS).sentence)
         regions = macekit.counts_by(runs, "region", **COLUMNS)
-        ranking = macekit.compare({label: {"counts": each["counts"]} for label, each in regions.items()}).ranking
+        ranking = macekit.compare(regions).ranking
         for place in ranking:
             print(f"{place.name}: {place.advantage.lower:.3f} to {place.advantage.upper:.3f}")
 

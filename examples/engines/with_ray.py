@@ -25,7 +25,7 @@ def main() -> None:
 
     with TemporaryDirectory() as folder:
         parts = ray.data.read_parquet(write(Path(folder))).map_batches(counted, batch_format="pyarrow", batch_size=None)
-        counts = macekit.merged(parts.iter_batches(batch_format="pyarrow"))["counts"]
+        counts = macekit.merged(parts.iter_batches(batch_format="pyarrow"))
         print(macekit.estimate(counts=counts).sentence)
 
 

@@ -768,8 +768,8 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(0.5, 1, 500), rng.normal(0, 1, 500)
             >>> first = macekit.counts(members[:250], nonmembers[:250])
             >>> second = macekit.counts(members[250:], nonmembers[250:])
-            >>> merged = macekit.counts(shards=[first["counts"], second["counts"]])
-            >>> merged.n_members, round(macekit.estimate(counts=merged["counts"]).advantage.estimate, 2)
+            >>> merged = macekit.counts(shards=[first, second])
+            >>> merged.n_members, round(macekit.estimate(counts=merged).advantage.estimate, 2)
             (500, 0.21)
         """
         return self._records("counts", members, nonmembers, options)

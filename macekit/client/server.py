@@ -356,11 +356,11 @@ def _sides(sample: Sample) -> dict[str, Any]:
 
 
 def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
-    """The answer with the columns as they lie here, however they were packed for the wire."""
+    """The answer with the columns as they lie here, however they were packed; one that is signed stays as it is."""
     from macekit.decoding.columns_read import columns_by_query
     from macekit.operations.encode import columns, columns_of
 
-    if not records.arrays and not records.columns:
+    if "signature" in answer or not (records.arrays or records.columns):
         return answer
     read, sources = columns_of(records), answer.get("provenance")
     if isinstance(sources, list):  # of queries
@@ -378,4 +378,6 @@ def _by_row(answer: dict[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:
     if "index" not in answer.get("records", ()):
         return answer
     index = rows[np.asarray(answer["records"]["index"], np.int64)].tolist()
-    return {**answer, "records": {**answer["records"], "index": index}}
+    changed = {**answer, "records": {**answer["records"], "index": index}}
+    changed.pop("signature", None)  # which is that of other bytes
+    return changed

@@ -157,6 +157,7 @@ ALONE = frozenset({"member", "group", "unit", "model", "members_column", "nonmem
 def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
+    from macekit.catalogue import OF_GROUPS
     from macekit.decoding import unnamed_columns
     from macekit.decoding.roles import Roles, Wide, choice
     from macekit.decoding.roles import unnamed_columns as unnamed_of
@@ -189,7 +190,9 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     spans = unnamed_columns.spans(len(rows))
     columns_there = {name: _looked_at(of(at), spans) for at, name in zip(others.places, others.names, strict=True)}
     places = np.concatenate([rows[each] for each in spans])
-    return replace(result, cautions=unnamed_columns.cautions(columns_there, result, places))
+    return replace(
+        result, cautions=unnamed_columns.cautions(columns_there, result, places, by_step=operation in OF_GROUPS)
+    )
 
 
 def cautions_of_frames(frames: Sequence[object], score: str, body: DecodedBody) -> tuple[Caution, ...]:

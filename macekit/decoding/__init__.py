@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from estimators.statement import Caution
 from macekit.call import Body, Call
-from macekit.catalogue import ARRAYS, BY_NAME
+from macekit.catalogue import ARRAYS, BY_NAME, OF_GROUPS
 from macekit.decoding import unnamed_columns
 from macekit.decoding.body import DecodedBody, column_options
 from macekit.decoding.columns import require_text
@@ -62,7 +62,8 @@ def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caut
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
     rows = 0 if result.rows is None else len(result.rows)
     columns = unnamed_columns.first_labels(reader_of(call).first_labels, call, data, rows)
-    return unnamed_columns.cautions({name: each.codes for name, each in columns.items()}, result)
+    codes = {name: each.codes for name, each in columns.items()}
+    return unnamed_columns.cautions(codes, result, by_step=call.operation in OF_GROUPS)
 
 
 def preview(call: Call, body: Body) -> list[Column]:

@@ -70,21 +70,26 @@ def spans(rows: int) -> list[slice]:
 
 
 def cautions(
-    columns: Mapping[str, ArrayLike], body_read: DecodedBody, places: NDArray[np.intp] | None = None
+    columns: Mapping[str, ArrayLike],
+    body_read: DecodedBody,
+    places: NDArray[np.intp] | None = None,
+    *,
+    by_step: bool = False,
 ) -> tuple[Caution, ...]:
     """The first caution that any of the scores raises, of the rows that the columns tell of.
 
     Args:
         places: Which rows of the table these are, in order; None for the first ones.
+        by_step: Whether the groups are steps, each of them a sample of its own: one record may stand in all.
     """
     try:
-        return _cautions(columns, body_read, places)
+        return _cautions(columns, body_read, places, by_step=by_step)
     except (Problem, MaceError):
         return ()
 
 
 def _cautions(
-    columns: Mapping[str, ArrayLike], body_read: DecodedBody, places: NDArray[np.intp] | None
+    columns: Mapping[str, ArrayLike], body_read: DecodedBody, places: NDArray[np.intp] | None, *, by_step: bool
 ) -> tuple[Caution, ...]:
     rows = body_read.rows
     if rows is None:
@@ -106,10 +111,19 @@ def _cautions(
         scores = _scores(sample, rows_there)
         if scores is not None:
             in_order = {name: each[at[rows_there]] for name, each in arrays.items()}
+            if by_step and body_read.groups is not None:
+                step = np.asarray(body_read.groups)[rows_there]
+                in_order = {name: _within(step, each) for name, each in in_order.items()}
             noticed = dependent_rows(scores, in_order)
             if noticed:
                 return noticed
     return ()
+
+
+def _within(step: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Labels that are others in each step."""
+    steps, own = (np.unique(each, return_inverse=True)[1].reshape(-1) for each in (step, labels))
+    return steps * len(own) + own
 
 
 def _says_otherwise(labels: NDArray[Any], rows: NDArray[np.intp], sample: Sample) -> bool:
@@ -156,7 +170,9 @@ class Look:
     several files are the same where they are written alike. A column that some of the first rows lack has a gap.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_step: bool = False) -> None:
+        self._by_step = by_step
+        self._steps: list[NDArray[np.generic]] = []
         self._left = ROWS
         self._member: list[NDArray[np.bool_]] = []
         self._scores: dict[str, list[NDArray[np.generic]]] = {}
@@ -192,7 +208,7 @@ class Look:
             self._add(_first_rows(table, layout, min(ROWS_LATER, *map(len, labels.values()))), layout)
         if len(self._member) - self._first > LATER:
             self._every *= 2
-            kept: list[list[Any]] = [self._member, *self._scores.values(), *(self._codes or {}).values()]
+            kept: list[list[Any]] = [self._member, self._steps, *self._scores.values(), *(self._codes or {}).values()]
             for parts in kept:
                 del parts[self._first :: 2]
 
@@ -203,6 +219,9 @@ class Look:
         else:
             scores = {"": _numbers(table, layout.scores)}
         self._member.append(member)
+        if self._by_step and layout.group is not None:
+            step = table.columns[layout.group]
+            self._steps.append(np.asarray(step.texts)[step.codes] if isinstance(step, Labels) else step)
         for name, values in scores.items():
             self._scores.setdefault(name, []).append(values)
         labels = table.unnamed or {}
@@ -232,8 +251,10 @@ class Look:
             for scores in (np.concatenate(parts),)
         }
         columns = {name: np.concatenate(codes) for name, codes in self._codes.items()}
-        body = DecodedBody(samples, rows=np.concatenate([members, nonmembers]))
-        return cautions(columns, body, np.arange(len(member)))
+        rows = np.concatenate([members, nonmembers])
+        steps = np.concatenate(self._steps)[rows] if self._steps else None
+        body = DecodedBody(samples, groups=steps, rows=rows)
+        return cautions(columns, body, np.arange(len(member)), by_step=self._by_step)
 
 
 def numbered(numbers: dict[str, int], labels: Labels, rows: int) -> NDArray[np.intp]:

@@ -18,7 +18,7 @@ from estimators.sample.parts import Part, counts_of_groups, counts_of_parts, tab
 from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
 from macekit.call import Call
-from macekit.catalogue import command
+from macekit.catalogue import OF_GROUPS, command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, labels_alike, one_column
 from macekit.decoding.columns_read import ColumnRecorder
@@ -66,7 +66,7 @@ def read(
         return counts_together(source, call, options, textual)
     if set(WIDE) & dict(columns).keys():
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
-    look = Look()
+    look = Look(by_step=operation in OF_GROUPS)
     blocks = _looked_at(source, call, look)
     return look.added_to(_read(source, call, blocks, options, say, textual=textual, merges=merges))
 

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+import macekit
 from app.cli import main
 from app.main import create_app
 from app.settings import BadSettings, Settings, load
@@ -203,6 +204,23 @@ def test_another_spelling_of_a_signature_is_refused(answers: Answers, folder: Pa
     for other in (header[: end - 1] + same_bytes + header[end:], header.replace(",", ", ", 1)):
         with pytest.raises(Unverified, match="not written as the service writes it"):
             verify(content, public_keys(folder / "key.pub"), other.encode())
+
+
+def test_what_python_keeps_of_a_signed_answer_is_verified(audited: Running, folder: Path, tmp_path: Path) -> None:
+    """The client wrote columns as they lie here over those that were sent, and such answers were refused."""
+    rng = np.random.default_rng(0)
+    names = [str(tmp_path / f"{day}.csv") for day in ("monday", "tuesday")]
+    for name in names:
+        rows = [f"{score},{member}" for member in (1, 0) for score in rng.normal(size=200)]
+        Path(name).write_text("\n".join(["score,member", *rows]))
+    server = macekit.Mace(f"http://127.0.0.1:{audited.port}")
+    first = server.gate(names[0], max_advantage=0.5, anytime=True, planned=1000)
+    second = server.gate(names[1], anytime=True, state=first.state)
+    both = server.compare(dict(zip(("before", "after"), names, strict=True)), paired=False)
+    overfit = server.theory.mis_overfitting({"loss": rng.exponential(size=300), "member": [1, 0] * 150}, score="loss")
+
+    for answer in (first, second, both, overfit):
+        verify(answer.to_json().encode(), public_keys(folder / "key.pub"))
 
 
 def test_a_refusal_is_not_signed(audited: Running) -> None:

@@ -1,10 +1,12 @@
 """``/v1/series`` of one sample whose groups are the steps: their order, and what cannot be a series."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import macekit
 from estimators import Scores, advantage_series
 from macekit.call import CSV
 from macekit.text import in_order
@@ -122,3 +124,30 @@ def test_a_step_of_scores_of_which_one_is_frequent_is_counted_on_the_cells_of_al
 
     assert [each["decision"] for each in answer["steps"]] == ["pass"] * 3
     assert [each["upper"] for each in answer["steps"]] == [each["upper"] for each in of_counts["steps"]]
+
+
+@each_case("of_a_record", 1, 2)
+def test_a_record_may_be_scored_at_every_step_and_stand_in_each_once(of_a_record: int, tmp_path: Path) -> None:
+    """Looked at over all steps the records' numbers said that rows hang together, and no such table passed."""
+    rng = np.random.default_rng(0)
+    record = np.repeat(np.arange(1000), of_a_record)
+    own = rng.normal(size=1000)[record]
+    table = {
+        "record_id": np.tile(record, 3),
+        "member": np.tile(record % 2, 3),
+        "step": np.repeat([100, 200, 300], len(record)),
+        "loss": np.concatenate([own + 0.2 * rng.normal(size=len(record)) for _ in range(3)]),
+    }
+    rows = zip(*(each.tolist() for each in table.values()), strict=True)
+    text = "\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "steps.csv").write_text(text)
+    answers = [
+        macekit.advantage_series(table, score="loss", by="step", max_advantage=0.3).answer,
+        macekit.advantage_series(str(tmp_path / "steps.csv"), score="loss", by="step", max_advantage=0.3).answer,
+        asked("series", text.encode(), media_type="text/csv", score="loss", group="step", max_advantage=0.3),
+    ]
+
+    for answer in answers:
+        said = [each["code"] for each in answer["warnings"]]
+        assert answer["decision"] == ("pass" if of_a_record == 1 else "not applicable"), said
+        assert ("dependent_rows" in said) == (of_a_record == 2)
