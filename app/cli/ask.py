@@ -163,6 +163,9 @@ def answer_question(
     accept = JSON if output is None else output.form.accept
     call = Call(question.name, query=columns_of(options, arguments), accept=accept)
     _check(call, values, options, complete=question.most_files == 0)
+    from_limits = {each.name for each in getattr(arguments, "filled_in", ())}
+    of_tables = tuple(each for each in call.query if each[0] in from_limits)
+    call = replace(call, query=tuple(each for each in call.query if each not in of_tables))
     tables = _tables(question, arguments)
     paths = list(tables.values()) or paths_of(question, arguments)
     if output is not None and os.path.realpath(output.target.path) in map(os.path.realpath, paths):
@@ -196,7 +199,7 @@ def answer_question(
             answer_before = (
                 saved_answer(inputs, call, values, arguments.public_key) if question.name == "report" else None
             )
-            answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress))
+            answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress, of_tables))
             if output is not None:
                 progress.now("writing")
                 context = _context(inputs, [] if answer.file else paths, arguments, answer.signature)
@@ -364,8 +367,10 @@ def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:
         raise Misuse(problem.local) from None
 
 
-def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Progress) -> Reply:
-    reply = answer_inputs(call, values, inputs, progress)
+def _reply(
+    call: Call, values: dict[str, object], inputs: Inputs, progress: Progress, of_tables: Sequence[tuple[str, str]]
+) -> Reply:
+    reply = answer_inputs(call, values, inputs, progress, of_tables)
     if reply.problem is not None:
         only = inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else None
         prefix = "" if only is None else f"{only.name}: "

@@ -23,6 +23,7 @@ from estimators.python.dataclass import dataclass
 from macekit.call import JSON, Call
 from macekit.catalogue import BY_NAME
 from macekit.schemas.by_operation import QUESTIONS
+from macekit.schemas.query_string import of_table
 from macekit.text import nearest, printable
 
 if TYPE_CHECKING:
@@ -97,16 +98,20 @@ def values_of_each(
     is_typed = getattr(arguments, "option:confidence", None) is not None and "confidence" not in filled_in
     names_in_use, notes, every = set[str](), list[str](), []
     for each in [of_file for _, of_file in inputs.files] if isinstance(inputs, Apart) else [inputs]:
-        source, own = each[0] if isinstance(each, list) and len(each) == 1 else None, list[str]()
+        source, own, columns = each[0] if isinstance(each, list) and len(each) == 1 else None, list[str](), list[str]()
         if isinstance(source, Source) and source.media_type == JSON and (texts or several):
             in_request = _said_by(source, question)
             own = [name for name in texts if name.partition(".")[0] in in_request or not in_request.isdisjoint(WHOLE)]
+            columns = [name for name in of_table(question) if name in texts and name not in own]
+            if columns:
+                words = " ".join(texts[name] for name in columns)
+                notes.append(f"{source.name} is a request and has no columns, so not filled in: {words}")
             if several and "confidence" in in_request and not is_typed:
                 message = "has a confidence of its own; of several files, type the one of all together: --confidence"
                 raise Misuse(f"{source.name}: {message}")
             if own:
                 notes.append(f"{source.name} itself says, so not filled in: {' '.join(texts[name] for name in own)}")
-        names_in_use |= texts.keys() - own
+        names_in_use |= texts.keys() - own - set(columns)
         options_of_input = {**vars(arguments), **{filled_in[name].key: None for name in own}}
         every.append(values_of(options, argparse.Namespace(**options_of_input)))
     if from_file and names_in_use:
@@ -166,7 +171,7 @@ def _tables(path: Path, *, required: bool) -> Mapping[str, Any] | None:
         raise Misuse(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise Misuse(f"{name}: is not TOML: {printable(str(error))}; --limits none passes it over") from None
-    if path.name != PROJECT:
+    if path.name != PROJECT and "tool" not in content:
         return content
     tool = content.get("tool")
     mace = tool.get("mace") if isinstance(tool, Mapping) else None

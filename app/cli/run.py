@@ -71,10 +71,18 @@ class Apart:
     values: Sequence[Values] = ()
 
 
-def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress) -> Reply:
-    """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
+def answer_inputs(
+    call: Call, values: Values, inputs: Inputs, progress: Progress, of_tables: Sequence[tuple[str, str]] = ()
+) -> Reply:
+    """The answer to one call about what is in the inputs; what is wrong with them is an answer, too.
+
+    Args:
+        of_tables: Names of columns that nobody typed; what has no columns goes without.
+    """
     if isinstance(inputs, Apart):
-        return _of_files(call, values, inputs, progress)
+        return _of_files(call, values, inputs, progress, of_tables)
+    if not is_request(inputs):
+        call = replace(call, query=(*call.query, *of_tables))
     if isinstance(inputs, Tables):
         progress.now("reading")
         tables = {name: _table_of(call, source) for name, source in inputs.files.items()}
@@ -108,6 +116,13 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
     progress.now("computing")
     with source.body() as body:
         return perform(about, body, values)
+
+
+def is_request(inputs: Inputs) -> bool:
+    """Whether it is one request in JSON, which has no columns."""
+    return (
+        isinstance(inputs, list) and len(inputs) == 1 and isinstance(inputs[0], Source) and inputs[0].media_type == JSON
+    )
 
 
 def counts_first(call: Call, values: Values, source: Source) -> bool:
@@ -231,13 +246,15 @@ def _table_of(call: Call, source: Source) -> Columns:
     return _read(source, lambda body: reader_of(about).whole_columns(about, expanded(about, body)))
 
 
-def _of_files(call: Call, values: Values, inputs: Apart, progress: Progress) -> Reply:
+def _of_files(
+    call: Call, values: Values, inputs: Apart, progress: Progress, of_tables: Sequence[tuple[str, str]]
+) -> Reply:
     """The answer about each of several files, and the decision over them: the error is split evenly among them."""
     confidence = values.get("confidence", GateQuestion.model_fields["confidence"].default)
     level = level_of_each(float(str(confidence)), len(inputs.files))
     answers: list[FileAnswer] = []
     for (name, each), own in zip(inputs.files, inputs.values, strict=True):
-        reply = answer_inputs(call, {**own, "confidence": level}, each, progress)
+        reply = answer_inputs(call, {**own, "confidence": level}, each, progress, of_tables)
         if reply.problem is not None:
             raise Misuse(f"{name}: {detail_of(reply)}")
         answers.append({"file": name, "answer": msgspec.json.decode(reply.body)})

@@ -42,6 +42,22 @@ def test_a_gate_takes_what_was_not_typed_and_says_so(folder: Path) -> None:
     assert typed("gate scores.csv --max-tpr 0.9 --quiet").err == ""
 
 
+def test_a_column_of_the_file_goes_to_tables_and_not_to_requests(folder: Path) -> None:
+    """Refused as ``--score: a JSON request has no columns``, which nobody had typed."""
+    Path("other.toml").write_text('[tool.mace]\nmax-advantage = 0.9\n[tool.mace.gate]\nscore = "score"\n')
+    Path("request.json").write_text(json.dumps(SIDES))
+    limits = "--limits other.toml"
+
+    alone = typed(f"gate request.json {limits}")
+    both = typed(f"gate request.json scores.csv {limits} --json")
+
+    assert alone.status in (0, 3)
+    assert "note: request.json is a request and has no columns, so not filled in: --score score" in alone.err
+    assert "from other.toml: --max-advantage 0.9\n" in alone.err
+    assert [each["file"] for each in json.loads(both.out)["files"]] == ["request.json", "scores.csv"]
+    assert "--score: a JSON request has no columns" in refused(f"gate request.json {limits} --score score")
+
+
 @each_case(
     "said, options, file, limits, note",
     ({"max_advantage": 0.1}, "", "max-advantage = 0.9", [0.1], "r.json itself says, so not filled in: --max"),
