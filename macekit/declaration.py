@@ -7,7 +7,7 @@ whoever keeps it: a commit, a ticket, a signature.
 
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Any
@@ -47,23 +47,43 @@ def digest(declaration: Mapping[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def filled_in(options: Mapping[str, object], columns: Collection[str]) -> dict[str, object]:
+    """Options of a question, and what a declaration among them says of others; columns are named beside them."""
+    declaration = options.get("declaration")
+    if not isinstance(declaration, Mapping):
+        return dict(options)
+    said = {name.partition(".")[0] for name in options} | set(columns)
+    return {name: value for name, value in require_whole(declaration)["options"].items() if name not in said} | options
+
+
 def require_declared(
-    declaration: Mapping[str, Any], options: Mapping[str, object], n_members: int, n_nonmembers: int
+    declaration: Mapping[str, Any],
+    options: Mapping[str, object],
+    n_members: int,
+    n_nonmembers: int,
+    without: Collection[str] = (),
 ) -> DeclarationAnswer:
     """Refuse a question that is not the declared one.
+
+    Args:
+        without: Names of columns, if the records came without any.
 
     Raises:
         Problem: the declaration was changed since, or an option or a number of records differs from it.
     """
-    declared = require_whole(declaration)["options"]
-    for name in sorted(options.keys() | declared.keys()):
-        if declared.get(name) != options.get(name):
-            title = name if name in options else "an option"
-            raise _refusal(f"{title} is not as it was declared; ask what was declared, or declare anew")
+    require_same(require_whole(declaration)["options"], options, without)
     for name, number in (("n_members", n_members), ("n_nonmembers", n_nonmembers)):
         if declaration[name] not in (None, number):
             raise _refusal(f"{name} was declared as {declaration[name]}, and {number} came")
     return {"sha256": declaration[DIGEST], "at": declaration["at"]}
+
+
+def require_same(declared: Mapping[str, object], asked: Mapping[str, object], without: Collection[str] = ()) -> None:
+    """Refuse what is not as it was declared, but for ``without``."""
+    for name in sorted((declared.keys() | asked.keys()) - set(without)):
+        if declared.get(name) != asked.get(name):
+            said = declared.get(name, "nothing")
+            raise _refusal(f"{name} is not as it was declared ({said}); ask what was declared, or declare anew")
 
 
 def require_whole(declaration: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -72,6 +72,8 @@ def pose(operation: str, members: object, nonmembers: object, arguments: Mapping
     options = {each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}}
     beside = nonmembers is not None or not (isinstance(members, str | os.PathLike | Dataset) or is_table(members))
     roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
+    if not beside and isinstance(declaration := options.get("declaration"), Mapping):
+        roles = _declared_columns(declaration, roles, of_table(operation))
     frames: tuple[object, ...] = ()
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     if "shards" in records:
@@ -105,6 +107,16 @@ def pose(operation: str, members: object, nonmembers: object, arguments: Mapping
     if frames:
         body = replace(body, cautions=cautions_of_frames(frames, name, body))
     return Question(operation, options, body)
+
+
+def _declared_columns(declaration: Mapping[str, Any], roles: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The columns that were declared; others are refused."""
+    from macekit.declaration import require_same, require_whole
+
+    options = require_whole(declaration)["options"]
+    declared = {name: options[name] for name in names if name in options}
+    require_same(declared, declared | dict(query(roles)))
+    return declared
 
 
 def source_of(value: object) -> Source | RemoteTable | None:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
@@ -31,6 +32,7 @@ from estimators.sample.digests import digest
 from estimators.statement import Caution
 from macekit.call import BRIEF, CSV, Call, Reply
 from macekit.catalogue import BY_NAME, FORMS, rendered
+from macekit.declaration import filled_in
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations import encode
 from macekit.problems import Problem, fault, unknown_field
@@ -38,7 +40,7 @@ from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
 from macekit.schemas import questions
 from macekit.schemas.by_operation import QUESTIONS, columns_of
-from macekit.schemas.query_string import NAMES
+from macekit.schemas.query_string import NAMES, TABLE
 from macekit.schemas.records import Question, SampleQuestion
 from macekit.schemas.statements import OriginAnswer, ProvenanceAnswer
 
@@ -101,6 +103,9 @@ def parse_value(options: object) -> object:
         return {name: value if name in NAMES else _as_list(name, parse_value(value)) for name, value in options.items()}
     if not isinstance(options, str):
         return options
+    if options.startswith("{"):  # a form's field
+        with suppress(msgspec.DecodeError, RecursionError):
+            return msgspec.json.decode(options)
     if "," in options:
         return [parse_value(part.strip()) for part in options.split(",")]
     if number := NO_ZERO.fullmatch(options):
@@ -311,8 +316,9 @@ _BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "line
 
 
 def parse_question(kind: type[Q], body: DecodedBody) -> Q:
-    """The checked question; options that came as text are read first."""
-    return validate(kind, parse_text_options(kind, body.options) if body.textual else body.options)
+    """The checked question; options that came as text are read first, and those declared stand for what is not said."""
+    options = parse_text_options(kind, body.options) if body.textual else body.options
+    return validate(kind, filled_in(options, TABLE))
 
 
 def require_form(call: Call) -> None:

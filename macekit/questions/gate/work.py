@@ -14,17 +14,21 @@ from estimators.decisions.verdict import overall
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.learned import LearnedCounts
-from macekit.call import Call, Reply
+from macekit.call import JSON, Call, Reply
 from macekit.declaration import require_declared
-from macekit.decoding.body import DecodedBody
+from macekit.decoding.body import DecodedBody, table_options
 from macekit.operations import answer_of_wing, effects, encode, samples
 from macekit.operations.encode import warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.problems import Problem, fault
 from macekit.questions.gate import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
+from macekit.schemas.query_string import of_table
 from macekit.schemas.questions import LinearMetric
 from macekit.schemas.statements import ProvenanceAnswer
+
+UNCHECKED = "; of which columns the records came is not checked"
+"""What is said of a declaration beside records that came without a table."""
 
 GROUP_LIMITS = ("max_group_advantage", "max_group_risk")  # limits that need groups
 
@@ -122,14 +126,17 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure, body.cautions)
     options = provenance_options(q, call)
     source = encode.provenance(data, result.provenance.method, q.seed, options, encode.columns_of(body))
+    without = of_table("gate") if call.media_type in ("", JSON) and not table_options(call) else ()
     source["declaration"] = under = (
-        None if q.declaration is None else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
+        None
+        if q.declaration is None
+        else require_declared(q.declaration, options, data.n_members, data.n_nonmembers, without)
     )
     content = judgement(result, source)
     if under is not None and content["covers"]:
         content["covers"].append(
             f"Its limits and options are those that were declared at {under['at']} in the declaration with SHA-256 "
-            f"{under['sha256']}."
+            f"{under['sha256']}{UNCHECKED if without else ''}."
         )
     return reply_of(call, content, data)
 

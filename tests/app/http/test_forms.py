@@ -13,6 +13,8 @@ import pytest
 from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
 from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.catalogue import BY_NAME, FORMS, quick
+from macekit.declaration import declaration_of
+from macekit.questions.gate import GateQuestion
 from macekit.reports.content import has_figures
 from macekit.reports.html import CSP
 from macekit.reports.rendering import FORMS as REPORTS
@@ -29,6 +31,7 @@ BEGINS = {
     BRIEF: b"{",
     ARROW: b"\xff\xff\xff\xff",
 }
+USUAL = GateQuestion.model_construct().model_dump(exclude_none=True)
 SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 DRAWN = [(name, PNG) for name in [name for name in FORMS if PNG in FORMS[name]][::8]]
 EVERY = [(name, form) for name in ("report", "individual-risk", "theory/dp") for form in FORMS[name]]
@@ -150,6 +153,24 @@ def test_no_picture_is_drawn_in_the_server_itself() -> None:
     assert quick(Call("advantage"), body)
     assert quick(Call("individual-risk", accept=CSV), body)
     assert not any(quick(Call("advantage", accept=form), body) for form in REPORTS)
+
+
+def test_a_table_comes_with_its_declaration_in_a_form(service: Running) -> None:
+    """JSON took a declaration and no table, and a form the table and no declaration."""
+    declared = declaration_of(USUAL | {"score": "loss", "max_advantage": 0.5}, None, None)
+    rows = "".join(f"{place / 40},{place},{place % 2}\r\n" for place in range(40))
+    file = f'name="scores"; filename="t.csv"\r\nContent-Type: text/csv\r\n\r\nloss,other,member\r\n{rows}'
+    declaration = f'name="declaration"\r\n\r\n{json.dumps(declared)}'
+
+    def asked(*more: str) -> Answer:
+        parts = [f"--b\r\nContent-Disposition: form-data; {each}\r\n" for each in (file, declaration, *more)]
+        return post(service, "/v1/gate", "".join([*parts, "--b--\r\n"]).encode(), "multipart/form-data; boundary=b")
+
+    found = asked('name="score"\r\n\r\nloss')
+    assert found.status == 200, found.body
+    assert found.json()["provenance"]["declaration"]["sha256"] == declared["sha256"]
+    for more in ((), ('name="score"\r\n\r\nother',)):
+        assert "score is not as it was declared (loss)" in asked(*more).json()["detail"]
 
 
 def test_files_of_a_form_are_posted_and_answered_and_an_unknown_part_is_refused(service: Running) -> None:
