@@ -354,6 +354,7 @@ def _count(places: list[Integers], cells: Cells) -> Counts:
     return Counts.trusted(members, nonmembers, cells)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where no float lies, there is no cut
 def _cuts(values: Floats) -> Floats:
     """About as many cuts as a run keeps, of distinct values: at each, evenly between two, and beyond both ends.
 
@@ -362,7 +363,7 @@ def _cuts(values: Floats) -> Floats:
     if len(values) >= CUTS:
         some = np.linspace(1, len(values) - 1, CUTS - 1).astype(np.int64)
         return np.asarray(values[some])
-    low, high = values[0], values[-1]
+    low, high = float(values[0]), float(values[-1])
     outward = max(high - low, abs(high), 1e-300) * np.geomspace(1 / 32, 32, OUTWARD)
     parts = np.arange(1, max(1, (CUTS - 2 * OUTWARD) // (2 * len(values))) + 1)[:, None]
     share = parts / (len(parts) + 1.0)

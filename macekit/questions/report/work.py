@@ -1,5 +1,6 @@
 """``/v1/report``: everything about one sample, and what its pictures are drawn from."""
 
+from math import isinf
 from typing import cast
 
 import numpy as np
@@ -134,6 +135,8 @@ def _posterior(data: Scores | Counts, picture: Shape, question: ReportQuestion) 
     choice = reading(question.estimator)
     slices = choice if isinstance(choice, EqualWidth) else EqualWidth()
     low, high = (float(f([f(data.members), f(data.nonmembers)])) for f in (np.min, np.max))
+    if isinf(high - low):
+        return []
     edges = np.linspace(low, high, slices.bins + 1)
     edges = edges[(edges >= picture.edges[0]) & (edges <= picture.edges[-1])]
     points = np.linspace(float(picture.edges[0]), float(picture.edges[-1]), CURVE_POINTS)

@@ -24,6 +24,14 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def test_scores_farther_apart_than_a_float_reaches_are_answered_without_a_word_of_numpy() -> None:
+    sides = 5e307 * np.random.default_rng(0).normal(size=(2, 100))
+    far = dict(zip(("members", "nonmembers"), sides.tolist(), strict=True))
+
+    assert asked("report", far)["posterior"] == []
+    assert asked("gate", {**far, "max_advantage": 0.5, "anytime": True})["decision"] == "pass"
+
+
 @pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
 def test_a_threshold_that_is_exceeded_without_any_leak_is_warned_of(threshold: float, warned: bool) -> None:
     body = {**SAMPLES["scores"], "prior": 0.1, "max_advantage": threshold}
