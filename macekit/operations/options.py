@@ -239,7 +239,8 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     field = ".".join(path)
     need = _need(branch["type"], branch["msg"])
     if slug == "missing-field":
-        return fault(slug, field, "is required and missing")
+        words = [each for each in get_args(at.model_fields[path[-1]].annotation) if isinstance(each, str)]
+        return fault(slug, field, "is required and missing" + (f": one of {', '.join(words)}" if words else ""))
     index = next((part for part in branch["loc"] if isinstance(part, int)), None)
     percent = str(branch["input"]).endswith("%") and need == WORDS["float_type"]
     if percent or (re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta")):

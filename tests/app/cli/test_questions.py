@@ -156,6 +156,12 @@ def test_a_file_called_like_a_number_can_be_compared_against(folder: Path) -> No
     assert [each["second"] for each in found["differences"]] == ["2024"]
 
 
+def test_what_is_missing_is_named_with_what_it_may_be(folder: Path) -> None:
+    assert "--draw: is required and missing: one of coin, split, chosen" in refused(
+        "theory one-run before.csv --epsilon 1"
+    )
+
+
 def test_a_plan_needs_no_file() -> None:
     assert "records" in typed("plan --expected 0.1 --max-advantage 0.6").out
     assert "--expected: is required and missing" in refused("plan")
