@@ -237,8 +237,9 @@ def validate_anywhere(
     need no pilot: every score is a cell.
     """
     way, (fractions, since) = way or Way.of(fine, prior), _fractions(fine)
-    rng, few = np.random.default_rng(seed), fine.size <= FEW_CELLS
+    few = fine.size <= FEW_CELLS
     one_pilot = fine.n_records > OWN_PILOT and not few
+    rng = way.counts.random(seed) if one_pilot else np.random.default_rng(seed)
     if fine.n_records <= WHOLE or few:
         orders *= MORE_ORDERS if few else 1
         looks = [(way.counts, way.counts.shuffles(fractions, rng, orders))]

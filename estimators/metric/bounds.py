@@ -239,7 +239,7 @@ def held_out(
     its past, and what it may truly lack of that share is made up for (``_allowed_lower``).
     One shuffle has the level of MOVER; the median of several is steadier.
     """
-    rng = np.random.default_rng(seed)
+    rng = fine.random(seed)
     asked = objective.safely(fine.n_members, fine.n_nonmembers)
     runs = [_progressive(fine, views, asked, rng) for _ in range(shuffles)]
     tp, n1, fp, n0, leaders = np.array(runs).T

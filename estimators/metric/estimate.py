@@ -172,7 +172,7 @@ def metric_optimum(
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> print(metric_optimum(counts, preset("precision", 0.5)).sentence)
         With 95% confidence the best precision of an attacker who reads this score, sorted into 3 groups of similar
-        values, guessing member for at least 5% of all records, is between 0.677 and 1.000; guessing without the score
+        values, guessing member for at least 5% of all records, is between 0.683 and 1.000; guessing without the score
         gives 0.500.
     """
     prior = require_open_unit("prior", prior)

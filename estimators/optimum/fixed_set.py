@@ -138,7 +138,7 @@ def advantage_on_set(
         >>> scores = Scores.of(rng.normal(0.5, 1, 800), rng.normal(0, 1, 800))
         >>> print(advantage_on_set(scores, 1000, 1000).sentence)
         Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the advantage on
-        all of them over a coin toss is at least 0.149, whoever reads this score, and at most 0.214 for attackers who
+        all of them over a coin toss is at least 0.156, whoever reads this score, and at most 0.214 for attackers who
         accuse on one side of a cut, or inside or outside one range, or who sort the score into 12 steps. On such a set
         it would be 0.063 on average if nothing leaked. A finer rule may do better. Nothing is said of other records.
     """
@@ -303,7 +303,7 @@ def _learned(best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, 
     judging = [_judging_part(each) for each in sides]
     learning = [1.0 - each for each in judging]
     fractions = np.array([[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)])
-    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), orders)
+    members, nonmembers = counts.shuffles(fractions, counts.random(seed), orders)
     guesses = rules_from_past(members, nonmembers, prior, families)
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
     refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
