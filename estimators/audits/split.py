@@ -285,7 +285,7 @@ class Control:
         >>> from estimators.audits.split import control
         >>> rng = np.random.default_rng(0)
         >>> print(control(rng.normal(0.5, 1, 900), rng.normal(0, 1, 900)).sentence)
-        A model that saw neither side tells them apart, with 95% confidence by an advantage between 0.115 and 0.245: so
+        A model that saw neither side tells them apart, with 95% confidence by an advantage between 0.113 and 0.245: so
         much of the sides' own difference reaches such a score. Do not subtract it from the audited score's advantage,
         for the two need not add up: match the sides, or draw them again.
     """

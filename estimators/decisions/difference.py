@@ -125,7 +125,7 @@ def paired_difference(
         >>> round(paired_difference(before, after).estimate.interval.width, 3)
         0.105
         >>> round(difference(before, after).estimate.interval.width, 3)  # as if they were others
-        0.179
+        0.197
     """
     confidence = require_open_unit("confidence", confidence)
     queries, labels = {"first": first, "second": second}, dict.fromkeys(("first", "second"), cluster)

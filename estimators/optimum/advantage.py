@@ -48,7 +48,7 @@ def advantage(
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> result = advantage(scores, prior=0.5, confidence=0.95)
         >>> print(result.sentence)
-        With 95% confidence the advantage over a coin toss is at least 0.111, whoever reads this score, and at most
+        With 95% confidence the advantage over a coin toss is at least 0.104, whoever reads this score, and at most
         0.228 for attackers who accuse on one side of a cut, or inside or outside one range, or who sort the score into
         13 steps. A more intricate rule may do better.
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions

@@ -138,7 +138,7 @@ def advantage_on_set(
         >>> scores = Scores.of(rng.normal(0.5, 1, 800), rng.normal(0, 1, 800))
         >>> print(advantage_on_set(scores, 1000, 1000).sentence)
         Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the advantage on
-        all of them over a coin toss is at least 0.156, whoever reads this score, and at most 0.214 for attackers who
+        all of them over a coin toss is at least 0.153, whoever reads this score, and at most 0.214 for attackers who
         accuse on one side of a cut, or inside or outside one range, or who sort the score into 12 steps. On such a set
         it would be 0.063 on average if nothing leaked. A finer rule may do better. Nothing is said of other records.
     """
@@ -299,11 +299,12 @@ def _learned(best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, 
     over random orders of the records.
     """
     counts, families = best.families()
-    orders = MORE_ORDERS if counts.size <= FEW_CELLS or counts.n_records <= FEW_RECORDS else SHUFFLES
+    differ_little = counts.size <= FEW_CELLS or counts.n_records <= FEW_RECORDS
+    orders, rng = (MORE_ORDERS, np.random.default_rng(seed)) if differ_little else (SHUFFLES, counts.random(seed))
     judging = [_judging_part(each) for each in sides]
     learning = [1.0 - each for each in judging]
     fractions = np.array([[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)])
-    members, nonmembers = counts.shuffles(fractions, counts.random(seed), orders)
+    members, nonmembers = counts.shuffles(fractions, rng, orders)
     guesses = rules_from_past(members, nonmembers, prior, families)
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
     refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])

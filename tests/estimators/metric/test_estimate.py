@@ -192,7 +192,7 @@ def test_a_rule_that_accuses_too_few_in_truth_does_not_lift_the_lower_end():
 
 def test_the_lower_end_is_that_of_the_guesses_pooled_over_blocks():
     counts, goal = Counts.of([60, 30, 10], [10, 40, 50]), objective("f_beta", 0.5, 0.0)
-    *guesses, _ = bounds._progressive(*views_of(counts), goal, np.random.default_rng(3))
+    *guesses, _ = bounds._progressive(*views_of(counts), goal, counts.random(3))
 
     lower = held_out(*views_of(counts), goal, 0.025, 3, shuffles=1).lower
     assert lower == pytest.approx(rule_lower(*guesses, goal, 0.025), rel=1e-12)
