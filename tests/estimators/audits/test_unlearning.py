@@ -60,7 +60,7 @@ def test_what_is_left_and_what_was_forgotten_too_much_fail_and_the_rest_passes_w
 
 
 def test_a_difference_of_kind_is_no_memory_beside_a_retrained_model() -> None:
-    newer = ALIKE + 0.6
+    newer = ALIKE + 0.8
     alone = judged(newer, 0.2)
     beside = judged(newer, 0.2, retrained=(newer + RNG.normal(0, 0.1, 1000), NEW + RNG.normal(0, 0.1, 1000)))
 
