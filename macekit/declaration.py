@@ -52,8 +52,10 @@ def filled_in(options: Mapping[str, object], columns: Collection[str]) -> dict[s
     declaration = options.get("declaration")
     if not isinstance(declaration, Mapping):
         return dict(options)
-    said = {name.partition(".")[0] for name in options} | set(columns)
-    return {name: value for name, value in require_whole(declaration)["options"].items() if name not in said} | options
+    others = {name.partition(".")[0] for name in options} | set(columns)
+    return {
+        name: value for name, value in require_whole(declaration)["options"].items() if name not in others
+    } | options
 
 
 def require_declared(
@@ -82,8 +84,8 @@ def require_same(declared: Mapping[str, object], asked: Mapping[str, object], wi
     """Refuse what is not as it was declared, but for ``without``."""
     for name in sorted((declared.keys() | asked.keys()) - set(without)):
         if declared.get(name) != asked.get(name):
-            said = declared.get(name, "nothing")
-            raise _refusal(f"{name} is not as it was declared ({said}); ask what was declared, or declare anew")
+            before = declared.get(name, "nothing")
+            raise _refusal(f"{name} is not as it was declared ({before}); ask what was declared, or declare anew")
 
 
 def require_whole(declaration: Mapping[str, Any]) -> Mapping[str, Any]:

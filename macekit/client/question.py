@@ -114,9 +114,9 @@ def _declared_columns(declaration: Mapping[str, Any], roles: Mapping[str, Any], 
     from macekit.declaration import require_same, require_whole
 
     options = require_whole(declaration)["options"]
-    declared = {name: options[name] for name in names if name in options}
-    require_same(declared, declared | dict(query(roles)))
-    return declared
+    columns = {name: options[name] for name in names if name in options}
+    require_same(columns, columns | dict(query(roles)))
+    return columns
 
 
 def source_of(value: object) -> Source | RemoteTable | None:

@@ -396,7 +396,7 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a
 def test_counts_are_described_where_they_are_taken_and_nowhere_else(ask_once: Ask) -> None:
     records = {"members", "nonmembers", "units", "models", "cluster", "groups"}
     counts = {"members": [300, 40, 7], "nonmembers": [20, 20, 100], "cells": {"kind": "values", "labels": [1, 2, 3]}}
-    taken = {}
+    by_name = {}
 
     for row in OPERATIONS:
         if "counts" not in schema_of(row.name)["properties"] or not JSON_EXAMPLES.get(row.name):
@@ -404,12 +404,12 @@ def test_counts_are_described_where_they_are_taken_and_nowhere_else(ask_once: As
         example = next(iter(JSON_EXAMPLES[row.name].values())).value
         asked = {**{name: each for name, each in example.items() if name not in records}, "counts": counts}
         answer = ask_once(f"/v1/{row.name}", JSON, json.dumps(asked).encode())
-        taken[row.name] = answer.json().get("field") != "counts"
-        assert taken[row.name] or not Draft202012Validator(schema_of(row.name)).is_valid(asked), row.name
+        by_name[row.name] = answer.json().get("field") != "counts"
+        assert by_name[row.name] or not Draft202012Validator(schema_of(row.name)).is_valid(asked), row.name
 
-    refused = [name for name, is_taken in taken.items() if not is_taken]
+    refused = [name for name, is_taken in by_name.items() if not is_taken]
     assert {"attack", "exposed"} <= set(refused)
-    assert len(taken) > 2 * len(refused)
+    assert len(by_name) > 2 * len(refused)
 
 
 def test_a_form_has_a_field_for_each_file_that_a_question_takes() -> None:
