@@ -53,9 +53,8 @@ def filled_in(options: Mapping[str, object], columns: Collection[str]) -> dict[s
     if not isinstance(declaration, Mapping):
         return dict(options)
     others = {name.partition(".")[0] for name in options} | set(columns)
-    return {
-        name: value for name, value in require_whole(declaration)["options"].items() if name not in others
-    } | options
+    declared: Mapping[str, object] = require_whole(declaration)["options"]
+    return {**{name: value for name, value in declared.items() if name not in others}, **options}
 
 
 def require_declared(
