@@ -201,11 +201,12 @@ def test_the_lower_end_is_that_of_the_guesses_pooled_over_blocks():
 @pytest.mark.slow
 def test_no_rank_is_spared_judgement_in_every_sample_of_a_size():
     """Drawn by the seed alone the same ranks were held out each time: 75 of 1,471 lower ends were above the truth."""
-    runs, n, truth, above = 800, 729, 2 * 0.8 / (1 + 0.8 + 0.1), 0
-    rng = np.random.default_rng(9)
-    for hits, alarms in zip(rng.binomial(n, 0.8, runs), rng.binomial(n, 0.1, runs), strict=True):
+    runs, n, truth, above = 500, 729, 2 * 0.8 / (1 + 0.8 + 0.1), 0
+    rng = np.random.default_rng(2)
+    for _ in range(runs):
+        hits, alarms = rng.binomial(n, 0.8), rng.binomial(n, 0.1)
         counts = Counts.of([n - hits, hits], [n - alarms, alarms], edges=[0.5])
-        above += metric_optimum(counts, preset("f1", 0.5)).lower > truth
+        above += metric_optimum(counts, preset("f1", 0.5)).interval.lower > truth
 
     assert above <= most_misses(runs)
 
