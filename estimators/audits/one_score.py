@@ -19,7 +19,8 @@ from estimators.arrays import Floats, groups_by_rank, random_of
 from estimators.audits.mixtures import SPARE
 from estimators.privacy.direction import Direction
 from estimators.python.dataclass import dataclass
-from estimators.sample.scores import MIN_RECORDS, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 
 GROUPS = ("members", "nonmembers", "candidates")

@@ -12,7 +12,8 @@ from estimators.arrays import Floats, Integers, random_of
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
 from estimators.python.dataclass import dataclass
-from estimators.sample.scores import MIN_RECORDS, labels_of, one_of_each
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS, one_of_each
 from estimators.statement import Caution
 
 TRUTH = bool, np.bool_

@@ -28,7 +28,8 @@ from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import ends_of
 from estimators.python.dataclass import dataclass, field
-from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import MIN_RECORDS, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 
 MOST_COLUMNS = 3  # columns that a sentence names

@@ -12,7 +12,8 @@ from estimators.clusters.design import FEWEST, Clusters, Labels, likeness
 from estimators.errors import MaceError, OptionError, TooFewRecords, require_count
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
-from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import Caution
 
 DEPENDENT = "dependent_rows"  # the code of the caution

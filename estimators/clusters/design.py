@@ -13,7 +13,8 @@ from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import Scores
 
 Labels = ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]
 

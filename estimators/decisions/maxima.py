@@ -32,7 +32,8 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
 from estimators.sample.counts import Counts
-from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 
 __all__ = ["MaxAdvantage", "MaxEpsilon", "MaxGroupRisk", "MaxMetric", "MaxTpr"]

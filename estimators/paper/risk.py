@@ -16,7 +16,8 @@ from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cells_asked, rows_of_targets
-from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee
 
 # How often the paper's intervals contained what one might take them for: the simulations of docs/paper.md.

@@ -19,7 +19,8 @@ from estimators.errors import DimensionMismatch, InputError, InvalidCounts, Mixe
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import Scores
 
 ALIKE = "write labels alike everywhere"
 

@@ -25,7 +25,8 @@ from estimators.risk.groups import GroupRisks, GroupTable, group_risks
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, cells_asked
-from estimators.sample.scores import ArgumentScores, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import Scores
 from estimators.statement import Caution, Provenance, exactly, percent
 
 

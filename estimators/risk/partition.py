@@ -17,7 +17,8 @@ from estimators.sample.cells import Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts
 from estimators.sample.locating import SampleRange, rows_of_targets
-from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution, Provenance
 
 OUTERMOST = 16  # records that the outermost cells have at least: so many of one side are flagged

@@ -22,7 +22,8 @@ from estimators.sample.counting import resolution, times_repeated
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import REPEATED, of_grid
 from estimators.sample.frequent import CROWD_OF_PART
-from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import Caution
 
 GROUP_TOO_SMALL = 30  # records a side of a group that are few: its interval is wide

@@ -19,7 +19,8 @@ from estimators.sample.cells import Boxes, Categories, Cells, Lattice
 from estimators.sample.counts import Counts
 from estimators.sample.grid import Grid
 from estimators.sample.integers import as_64_bit, as_text, exact_array, or_infinite
-from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.sample.plain_arrays import ArgumentScores
+from estimators.sample.scores import Query, Scores
 
 WHOLE = re.compile(r"-?[0-9]+")
 """A label of integers that 64 bits do not hold."""

@@ -16,7 +16,9 @@ from estimators.sample.grid import SMALL_INTEGER_RANGE
 from estimators.sample.growing_grid import SIDES, GrowingGrid
 from estimators.sample.integers import as_64_bit, as_one_type, as_text
 from estimators.sample.parts import MOST_VALUES, Part, by_integer, by_value, floats_near
-from estimators.sample.scores import as_floats, require_enough, require_no_spelled_number
+from estimators.sample.plain_arrays import as_floats
+from estimators.sample.scores import require_enough
+from estimators.sample.spelled_numbers import require_no_spelled_number
 
 __all__ = ["CountStream"]
 

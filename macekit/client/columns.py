@@ -222,7 +222,7 @@ def _array(array: NDArray[Any], where: str) -> Column:
 
 def _require_finite(floats: NDArray[np.float64], where: str) -> None:
     from estimators.errors import NotFinite
-    from estimators.sample.scores import first_not_finite
+    from estimators.sample.plain_arrays import first_not_finite
 
     index = first_not_finite(floats)
     if index is not None:

@@ -16,7 +16,7 @@ from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.python.dataclass import dataclass
 from estimators.risk.groups import one_kind, spelled
 from estimators.sample.integers import as_64_bit, or_infinite
-from estimators.sample.scores import require_no_last_nul
+from estimators.sample.plain_arrays import require_no_last_nul
 from macekit.decoding.body import Column
 from macekit.problems import Problem, fault
 

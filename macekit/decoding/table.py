@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
 from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.integers import or_infinite
-from estimators.sample.scores import first_not_finite
+from estimators.sample.plain_arrays import first_not_finite
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options

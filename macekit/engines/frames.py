@@ -25,7 +25,8 @@ from estimators.sample.growing_grid import MOST_TIMES, NestedGrid
 from estimators.sample.integers import as_64_bit
 from estimators.sample.octaves import LARGEST_BELOW_ONE, LEAST_BELOW_ONE, LEAST_OCTAVE, OCTAVE_BITS, below_one
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
-from estimators.sample.scores import require_enough, require_no_spelled_number
+from estimators.sample.scores import require_enough
+from estimators.sample.spelled_numbers import require_no_spelled_number
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels

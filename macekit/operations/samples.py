@@ -13,7 +13,8 @@ from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_grid, finest
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.learned import LearnedCounts
-from estimators.sample.scores import ArgumentScores, Query, labels_of, of_one_type
+from estimators.sample.plain_arrays import ArgumentScores, labels_of
+from estimators.sample.scores import Query, of_one_type
 from estimators.sample.stream import CountStream
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, fault, unknown_field

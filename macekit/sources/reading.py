@@ -15,7 +15,7 @@ from estimators.risk.groups import GroupTable, one_kind
 from estimators.sample.counts import Counts
 from estimators.sample.growing_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import Part, counts_of_groups, counts_of_parts, tables_of_groups
-from estimators.sample.scores import as_floats
+from estimators.sample.plain_arrays import as_floats
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.catalogue import OF_GROUPS, command

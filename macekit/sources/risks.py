@@ -13,7 +13,7 @@ from estimators.metric.individual import IndividualMetric
 from estimators.python.dataclass import dataclass, replace
 from estimators.risk.individual import RiskByCell
 from estimators.sample.locating import SampleRange, cell_of, targets_of
-from estimators.sample.scores import ArgumentScores
+from estimators.sample.plain_arrays import ArgumentScores
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

@@ -61,8 +61,9 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.counting import finest
+from estimators.sample.plain_arrays import labels_of
 from estimators.sample.scores import Query as ScoreKind
-from estimators.sample.scores import Scores, labels_of
+from estimators.sample.scores import Scores
 from estimators.statement import Caution, at_least, one_end
 
 JOINT = "joint_query_may_exceed"

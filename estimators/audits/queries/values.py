@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.scores import LOOKS, spells_number
+from estimators.sample.spelled_numbers import LOOKS, spells_number
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")

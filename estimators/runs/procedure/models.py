@@ -10,7 +10,8 @@ from estimators.decisions.exposed_members import doubts_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.sample.doubts import CONSTANT, REPEATED
-from estimators.sample.scores import AS_ASKED, MIN_RECORDS, Query, Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import AS_ASKED, MIN_RECORDS, Query, Scores
 from estimators.statement import Caution
 
 FEWEST = 4  # fewest models of which anything is said

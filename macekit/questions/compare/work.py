@@ -12,7 +12,7 @@ from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_que
 from estimators.decisions.verdict import Decision, beneath_baseline
 from estimators.optimum.ends import is_vector
 from estimators.privacy.direction import Direction
-from estimators.sample.scores import labels_of
+from estimators.sample.plain_arrays import labels_of
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

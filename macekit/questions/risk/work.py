@@ -26,7 +26,7 @@ from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import RiskByCell
 from estimators.risk.within_groups import GroupAdvantage, by_group_of_counts
 from estimators.sample.learned import LearnedCounts
-from estimators.sample.scores import ArgumentScores
+from estimators.sample.plain_arrays import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody

@@ -13,7 +13,8 @@ from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.counting import finest
 from estimators.sample.doubts import REPEATED, of_cells
 from estimators.sample.parts import by_value
-from estimators.sample.scores import MIN_RECORDS, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

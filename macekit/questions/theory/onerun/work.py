@@ -4,7 +4,8 @@ import numpy as np
 
 from estimators.errors import InputError, OutOfRange, TooFewRecords
 from estimators.sample.counts import Counts
-from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.sample.plain_arrays import labels_of
+from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.theory.one_run import PromiseInOneRun, one_run, several_runs
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
