@@ -25,8 +25,8 @@ LEFT = {
         "measures something"
     ),
     ELSEWHERE: (
-        "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; write "
-        "all tables in one unit, or leave it out"
+        "no released value lies among those of the training and hold-out rows, so that no copy is seen: {}; write all "
+        "tables in one unit and one spelling, or leave it out"
     ),
     "many_levels": (
         f"more than {LEVELS} levels: {{}}; the rarer ones share {SHARED_LEVELS} places, and two of them may count "

@@ -270,14 +270,14 @@ def _encoded(
         column = join_values(name, parts, name in categories, cautions)
         if column.kind == "category" and name not in categories:
             require_names(name, list(tables), parts)
-        if name not in categories and _lies_elsewhere(column, sizes):
-            left.setdefault(ELSEWHERE, []).append(name)
         reason = useless(name, column)
         if reason is not None:
             left.setdefault(reason, []).append(name)
             if reason == "identifiers":
                 identifiers[name] = identifier_codes(column, parts)
             continue
+        if _lies_elsewhere(column, sizes):
+            left.setdefault(ELSEWHERE, []).append(name)
         if has_many_levels(column):
             left.setdefault("many_levels", []).append(name)
         points += points_of(column)
@@ -306,10 +306,20 @@ def _encoded(
 
 
 def _lies_elsewhere(column: MixedColumn, sizes: Sequence[int]) -> bool:
-    """Whether every released number lies beyond all of both sides."""
-    if len(sizes) < 3 or column.kind != "number":
+    """Whether every released number or date lies beyond all of both sides, or every released name is none of theirs.
+
+    Names of whom or what a row is differ from row to row, so they say nothing: most rows of either side must have a
+    name that stands on the other side, too.
+    """
+    if len(sizes) < 3:
         return False
-    _, start, end = np.cumsum(sizes[:3]).tolist()
+    between, start, end = np.cumsum(sizes[:3]).tolist()
+    if column.kind == "category":
+        members, nonmembers, released = (part[part >= 0] for part in np.split(column.codes[:end], (between, start)))
+        if min(members.size, nonmembers.size, released.size) < MIN_RECORDS:
+            return False
+        shared = min(np.isin(members, nonmembers).mean(), np.isin(nonmembers, members).mean())
+        return bool(shared >= 0.5 and not np.isin(released, members).any() and not np.isin(released, nonmembers).any())
     present = np.where(column.missing, np.nan, column.values.astype(np.float64))
     sides, released = (part[~np.isnan(part)] for part in (present[:start], present[start:end]))
     enough = min(sides.size, released.size) >= MIN_RECORDS

@@ -87,6 +87,14 @@ def test_a_record_in_two_tables_has_no_verdict() -> None:
     assert verdict["covers"] == []
 
 
+def test_a_record_whose_id_is_a_number_in_one_table_and_its_text_in_another_is_the_same() -> None:
+    """As a Parquet file and a CSV file have them: a hundred records of both passed."""
+    forgotten, unseen = (side | {"id": [*range(first, first + N)]} for side, first in ((FORGOTTEN, 0), (UNSEEN, N - 1)))
+    answer = asked("unlearning", BODY | {"forgotten": forgotten, "unseen": unseen | {"id": [*map(str, unseen["id"])]}})
+
+    assert "records of forgotten stand in unseen, too, by their id: 1 of them" in answer["sentence"]
+
+
 @pytest.mark.slow
 @each_case("body", (BODY, BESIDE, BODY | {"retained": RETAINED}, {**BODY, "max_advantage": 0.0}))
 def test_the_report_has_its_picture_and_says_what_a_pass_is_not(body: dict[str, Any]) -> None:

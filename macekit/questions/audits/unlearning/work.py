@@ -1,12 +1,13 @@
 """``/v1/unlearning``: what is left of records that a model was to forget."""
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
 from estimators.arrays import Floats
 from estimators.audits.unlearning import CutExcess, audit_unlearning
+from estimators.risk.groups import one_kind
 from estimators.sample.digests import digest
 from estimators.sample.doubts import SAME
 from estimators.sample.integers import require_different_floats
@@ -18,7 +19,7 @@ from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, reply_of
 from macekit.problems import fault
-from macekit.questions.audits.table_answers import Columns, column_of, column_read, provenance
+from macekit.questions.audits.table_answers import Columns, Values, column_of, column_read, provenance
 from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
 
 RETRAINED = "retrained"  # what the column of a retrained model's score is called, if nobody says
@@ -51,7 +52,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         question.seed,
         question.accept_exposure,
-        [*_shared_records({name: {*each.tolist()} for name, each in names.items()})],
+        [*_shared_records(names)],
     )
     excess, share = audit.excess, audit.share
     verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
@@ -80,10 +81,12 @@ def _cut(each: CutExcess) -> CutExcessAnswer:
     return encode.as_answer(CutExcessAnswer, each, **encode.interval(each.estimate))
 
 
-def _shared_records(names: Mapping[str, set[object]]) -> Iterator[Caution]:
+def _shared_records(names: Mapping[str, Values]) -> Iterator[Caution]:
     """That records stand in two tables: then these are no sides to be told apart."""
-    for first, second in combinations(names, 2):
-        if both := len(names[first] & names[second]):
+    own = {table: {*column.tolist()} for table, column in names.items()}
+    called = one_kind(chain.from_iterable(own.values()), "id")
+    for first, second in combinations(own, 2):
+        if both := len({*map(called.get, own[first])} & {*map(called.get, own[second])}):
             words = f"records of {first} stand in {second}, too, by their id: {both:,} of them"
             yield Caution(SAME, f"{words}; leave each out of one of both")
 

@@ -160,6 +160,26 @@ def test_a_release_in_another_unit_is_spoken_of() -> None:
     assert ["released_elsewhere" in each for each in odd] == [False, True, False, False]
 
 
+def test_a_release_that_spells_names_in_another_way_or_moves_all_dates_is_spoken_of() -> None:
+    """With 30 training rows word for word but for their city's capitals, none was a copy, and the audit passed."""
+    towns = ["Aachen", "Bonn", "Cham", "Dorf"] * 10
+    own = [f"person {row}" for row in range(120)]
+    days = pd.date_range("2020-01-31", periods=40)
+    cases = [
+        (towns, towns, [*map(str.upper, towns)], True),
+        (towns, towns, [*map(str.upper, towns[:-1]), "Dorf"], False),
+        (towns, towns, ["BONN", "CHAM", *[None] * 38], False),  # too few to say so
+        (own[:40], own[40:80], own[80:], False),  # whose a row is
+        (towns, towns, ["withheld"] * 40, False),  # left out, and nothing is compared with it
+        (days, days, days + pd.DateOffset(years=100), True),
+        (days, days, days + pd.DateOffset(days=20), False),
+    ]
+
+    for members, nonmembers, released, elsewhere in cases:
+        tables = ({"x": each, "y": [*range(8)] * 5} for each in (members, nonmembers, released))
+        assert ("released_elsewhere" in codes(encode(*tables))) is elsewhere
+
+
 def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> None:
     released, reference = {"x": [0.0, 10.0], "c": ["a", "b"]}, {"x": [2.0, 7.0], "c": ["b", "c"]}
     usual, odd = {"x": [3.0], "c": ["a"]}, {"x": [1e9], "c": ["never seen"]}
