@@ -15,6 +15,7 @@ from estimators.audits.queries.values import (
     as_numbers,
     as_texts,
     fits_floats,
+    spelled_as_sides,
     without_point_zero,
 )
 from estimators.python.dataclass import dataclass
@@ -196,6 +197,7 @@ def join_values(name: str, parts: Sequence[Values], as_category: bool, cautions:
         message = f"column {name!r} holds values of several types: they are taken as texts; give it one type"
         cautions.append(Caution("several_types", message))
         parts = [as_texts(part) for part in parts]
+    parts = spelled_as_sides(parts)
     texts = np.concatenate([part.values for part in parts]).astype(object)
     texts[missing] = ""
     _, codes = np.unique(texts.astype(np.str_), return_inverse=True)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +215,31 @@ def without_point_zero(parts: Sequence[Values]) -> list[Values]:
         replace(part, values=np.array([POINT_ZERO.sub(r"\1", text) for text in part.values.tolist()], dtype=object))
         for part in parts
     ]
+
+
+def spelled_as_sides(parts: Sequence[Values]) -> list[Values]:
+    """Texts of members and nonmembers, and those of further tables with their capitals and blanks.
+
+    A released text that is none of theirs is the one of theirs that it is but for capitals and blanks, unless the sides
+    themselves tell texts apart by these.
+    """
+    own, others = ({text for part in some for text in part.values.tolist()} for some in (parts[:2], parts[2:]))
+    strange = {text: _letters(text) for text in others - own}
+    usual = {_letters(text): text for text in own} if strange else {}
+    if len(usual) < len(own) or usual.keys().isdisjoint(strange.values()):
+        return [*parts]
+    called = {text: usual.get(letters, text) for text, letters in strange.items()}
+    return [
+        *parts[:2],
+        *(
+            replace(part, values=np.array([called.get(text, text) for text in part.values.tolist()], dtype=object))
+            for part in parts[2:]
+        ),
+    ]
+
+
+def _letters(text: str) -> str:
+    return " ".join(normalize("NFKC", text).casefold().split())
 
 
 def fits_floats(part: Values) -> bool:
