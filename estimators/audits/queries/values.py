@@ -228,11 +228,11 @@ def spelled_as_sides(parts: Sequence[Values]) -> list[Values]:
     usual = {_letters(text): text for text in own} if strange else {}
     if len(usual) < len(own) or usual.keys().isdisjoint(strange.values()):
         return [*parts]
-    called = {text: usual.get(letters, text) for text, letters in strange.items()}
+    own_text = {text: usual.get(letters, text) for text, letters in strange.items()}
     return [
         *parts[:2],
         *(
-            replace(part, values=np.array([called.get(text, text) for text in part.values.tolist()], dtype=object))
+            replace(part, values=np.array([own_text.get(text, text) for text in part.values.tolist()], dtype=object))
             for part in parts[2:]
         ),
     ]

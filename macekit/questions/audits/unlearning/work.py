@@ -84,15 +84,15 @@ def _cut(each: CutExcess) -> CutExcessAnswer:
 def _shared_records(names: Mapping[str, Values]) -> Iterator[Caution]:
     """That records stand in two tables: then these are no sides to be told apart."""
     own = {table: {*column.tolist()} for table, column in names.items()}
-    called = one_kind(chain.from_iterable(own.values()), "id")
+    name_of = one_kind(chain.from_iterable(own.values()), "id")
     for first, second in combinations(own, 2):
-        if both := len({*map(called.get, own[first])} & {*map(called.get, own[second])}):
+        if both := len({*map(name_of.get, own[first])} & {*map(name_of.get, own[second])}):
             words = f"records of {first} stand in {second}, too, by their id: {both:,} of them"
             yield Caution(SAME, f"{words}; leave each out of one of both")
 
 
 def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
-    """The only column that is left, or the one that is called as scores usually are."""
+    """The only column that is left, or the one that is name_of as scores usually are."""
     free = [name for name in table if name not in others]
     usual = [name for name in free if name.lower() in SCORE_NAMES]
     for names in (free, usual):
