@@ -222,7 +222,7 @@ def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS, way:
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
     way, (fractions, since) = way or Way.of(counts, prior), _fractions(counts)
     orders *= MORE_ORDERS if counts.size <= FEW_CELLS else 1
-    blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
+    blocks = way.counts.shuffles(fractions, way.counts.random(seed), orders)
     families = families_for(way.counts)
     return validation_of(way, [_guess_record(way, blocks, families, since)], _names(families))
 

@@ -360,7 +360,7 @@ def many_changes(fine: Counts, prior: float, seed: int, orders: int = ORDERS) ->
 
 def _achieved_by(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
     """What the rule achieved on each block that was best before it, by leaving out one record at a time."""
-    blocks = way.counts.shuffles(np.array(PARTS), np.random.default_rng(seed), orders)
+    blocks = way.counts.shuffles(np.array(PARTS), way.counts.random(seed), orders)
     turn = -1 if way.turned else 1
     aspects = [along(way.counts), *(Aspect(each.cell[::turn], each.size) for each in others)]
     later = len(PARTS) - 1

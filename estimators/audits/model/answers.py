@@ -133,7 +133,7 @@ def kind_of(answers: NDArray[np.generic], labels: NDArray[np.generic]) -> Output
     if answers.ndim == 2:
         if labels.ndim == 2 or not whole:
             return "predictions"
-        one = bool((abs(values.sum(axis=1) - 1.0) < 0.01).all())
+        one = bool(models.sums_to_one(values).all())
         return "probabilities" if share and one else "logits"
     if not whole:
         return "predictions"
@@ -162,8 +162,8 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool
         return
     values, message = answers.astype(np.float64), None
     least, most = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-    sums = values.sum(axis=1) if values.ndim == 2 and values.shape[1] > 1 and len(values) else np.zeros(1)
-    hundred, one = abs(sums - 100.0) < 1.0, abs(sums - 1.0) < 0.01
+    wide = values.ndim == 2 and values.shape[1] > 1 and len(values) > 0
+    hundred, one = (models.sums_to_one(values / of) if wide else np.zeros(1, np.bool_) for of in (100.0, 1.0))
     if least >= 0.0 and bool((hundred | one).all()):
         message = "outputs: every row is of numbers from 0 to 1 that sum to 1; say that they are probabilities"
         if hundred.any():

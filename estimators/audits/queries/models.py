@@ -16,13 +16,12 @@ What ``loss`` says of its arguments holds of all.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats
+from estimators.arrays import Booleans, Floats
 from estimators.audits.queries import query
 from estimators.errors import DimensionMismatch, InputError, NotDistribution, require_open_unit
 
 FLOOR = 1e-30  # smallest probability that is told from 0, if no other is asked for
 OUTSIDE = 1e-6  # how far rounding may carry a probability below 0 or above 1
-ROUNDED = 0.01  # how far rounding may carry the sum of a row from 1: half precision, or two decimals
 
 ONE_PASS = "one pass over the outputs"
 CLASSIFIER = ("outputs", "labels")
@@ -134,6 +133,12 @@ def loss(
     """
     scores, columns = _answers(outputs, labels, classes, logits, floor)
     return np.asarray(0.0 - np.logaddexp(0.0, -_log_odds(scores, columns)), dtype=np.float64)
+
+
+def sums_to_one(table: Floats) -> Booleans:
+    """Of each row of probabilities, whether it sums to 1 but for rounding: half precision, or two decimals of each."""
+    off = min(max(0.01, 0.005 * table.shape[1]), 0.05) + 1e-9
+    return np.asarray(np.abs(table.sum(axis=1) - 1.0) < off)
 
 
 def scaled_confidence(
@@ -309,7 +314,7 @@ def _require_probabilities(array: Floats) -> None:
         "has a number below 0 or above 1, which is no probability; say that they are logits if these are scores before "
         "the softmax, or divide percentages by 100",
     )
-    off = np.abs(array.sum(axis=1) - 1.0) > ROUNDED if array.ndim == 2 else np.zeros(1, np.bool_)
+    off = ~sums_to_one(array) if array.ndim == 2 else np.zeros(1, np.bool_)
     if off.any():
         index = int(np.argmax(off))
         message = (

@@ -21,7 +21,7 @@ from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
-from estimators.arrays import Integers
+from estimators.arrays import Integers, random_of
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.verdict import Because, Decision, decision, opening
@@ -331,14 +331,13 @@ class SequentialRun(State):
         return (Caution("many_changes", message), *self._odd)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
-        rng = np.random.default_rng([self.seed, len(self.looks)])
         first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
         if not first or not isinstance(batch, Scores):
-            return self._judge_blocks(repeats.place(batch, self.counts), rng)._with_ends()
-        pilot, rest = repeats.pilot_and_rest(batch, rng)
+            return self._judge_blocks(repeats.place(batch, self.counts))._with_ends()
+        pilot, rest = repeats.pilot_and_rest(batch, random_of(self.seed, batch.members, batch.nonmembers))
         groups = pilot.group_starts(min(resolution(self.planned), max(4, pilot.n_records // 4)))
         first_run = replace(self, pilot=pilot, starts=tuple(int(start) for start in groups))
-        return first_run._judge_blocks(rest, rng)._with_ends()
+        return first_run._judge_blocks(rest)._with_ends()
 
     def merge(self, other: SequentialRun) -> SequentialRun:
         """Both runs as one, of records that are in one of them only; both must be on the same cells.
@@ -394,8 +393,9 @@ class SequentialRun(State):
         merger = together._with_ends()
         return replace(merger, looks=(*self.looks, *other.looks, merger.looks[-1]))
 
-    def _judge_blocks(self, new: Counts, rng: np.random.Generator) -> SequentialRun:
+    def _judge_blocks(self, new: Counts) -> SequentialRun:
         """Blocks of the batch, each guessed by rules fitted before it."""
+        rng = new.random(self.seed)
         if self.counts is None:
             past = np.zeros((2, new.size), np.int64)
             cells = new.cells

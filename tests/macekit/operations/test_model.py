@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from estimators.audits.model import audit_model, query_strength
+from estimators.audits.model.answers import kind_of
 from estimators.audits.split import check_split
 from macekit.call import CSV, HTML, MARKDOWN
 from macekit.reports.rendering import render
 from tests.cases import each_case
-from tests.macekit.asking import ask
+from tests.macekit.asking import ask, refused
 from tests.macekit.decoding.support import in_one
 from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
 
@@ -90,6 +91,29 @@ def test_two_classes_need_one_column() -> None:
     assert ends(ask("model", body)) == [
         (each.name, each.advantage.lower, each.advantage.upper) for each in wanted.comparison.ranking
     ]
+
+
+@each_case("column, is_other", [("p_no", True), ("no", True), ("p_yes", False), ("p", False), ("casino", False)])
+def test_one_column_that_is_called_after_the_first_of_two_classes_is_refused(column: str, is_other: bool) -> None:
+    """It was read as that of the other one: accuracy .19 in place of .81, without a word."""
+    labels = np.where(RNG.random((2, COUNT)) < np.array(OWN), "yes", "no").tolist()
+    body = sided({"y": names, column: p.tolist()} for names, p in zip(labels, OWN, strict=True))
+
+    if is_other:
+        assert "that of the other of two classes, 'yes'" in refused("model", body)["detail"]
+    else:
+        assert ask("model", body)["outputs"] == "probabilities"
+
+
+@each_case("classes, off, outputs", [(3, 0.01, "probabilities"), (6, 0.03, "probabilities"), (3, 0.02, "logits")])
+def test_probabilities_of_several_classes_may_be_rounded_to_two_decimals(
+    classes: int, off: float, outputs: str
+) -> None:
+    """Each of them moves a row's sum by half a hundredth at most; three classes were called no probabilities."""
+    table = np.full((40, classes), 1.0 / classes)
+    table[::2, 0] += off
+
+    assert kind_of(table, np.arange(40) % classes) == outputs
 
 
 def test_a_regressor_and_a_classifier_of_labels_alone() -> None:

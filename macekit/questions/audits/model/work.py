@@ -205,8 +205,17 @@ def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Va
     if outputs not in ("probabilities", "logits"):
         return None
     every = np.unique(np.concatenate(labels))
+    if len(names) == 1 and every.dtype.kind in "iuf":
+        return None
     if len(names) == 1:
-        return None if every.dtype.kind in "iuf" else every
+        first, second = map(str, (every[0], every[-1]))
+        if len(every) == 2 and _is_called_after(names[0], first, second):
+            detail = (
+                f"column {names[0]!r} is called after the class {first!r}, and one column is read as that of the "
+                f"other of two classes, {second!r}: give both, or 1 less this one, called p_{second}"
+            )
+            raise fault("bad-records", "predictions", detail)
+        return every
     classes = [str(each) for each in every.tolist()]
     words = list(names)
     for shared in _shared_letters(names):
@@ -218,10 +227,17 @@ def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Va
         return None
     odd = next(each for each in classes if each not in words)
     detail = (
-        f"no column is called after the class {str(odd)!r}; call each as its class, such as p_{odd}, or "
-        "name the columns of predictions"
+        f"no column is called after the class {str(odd)!r}; call each column of predictions as its class, such as "
+        f"p_{odd}, and name these where others stand beside them"
     )
     raise fault("bad-records", "predictions", detail)
+
+
+def _is_called_after(name: str, first: str, second: str) -> bool:
+    """Whether a column is called after the first of two classes, and not after the second, which may end as it does."""
+    words = f" {name.replace('_', ' ')}"
+    of_first, of_second = (words.endswith(f" {each.replace('_', ' ')}") for each in (first, second))
+    return of_first and not of_second
 
 
 def _shared_letters(names: Sequence[str]) -> Iterator[int]:
