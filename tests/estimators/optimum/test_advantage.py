@@ -1,9 +1,11 @@
 """The answer a user sees: its interval, its words, and the cases that are not errors."""
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.adversary.insample import changes_upper
@@ -212,6 +214,34 @@ def test_no_rank_is_spared_judgement_in_every_sample_of_a_size() -> None:
         rng = np.random.default_rng([11, run])
         members, nonmembers = ((rng.random(971) < share) + 0.1 * rng.random(971) for share in (0.9, 0.1))
         above += advantage(Scores.of(members, nonmembers)).lower > 0.8
+
+    assert above <= most_misses(runs)
+
+
+@pytest.mark.slow
+def test_no_rank_of_labels_is_spared_judgement_in_every_sample_of_a_size() -> None:
+    """Two labels, each on the wrong side with chance .15, by exact sums: .0319 of .025, drawn by the seed alone."""
+    sides, share, above = (270, 630), 0.15, 0.0
+    likely = [np.flatnonzero(binom.pmf(np.arange(n), n, share) > 1e-6) for n in sides]
+    for of_members, of_nonmembers in product(*map(np.ndarray.tolist, likely)):
+        counts = Counts.of([of_members, sides[0] - of_members], [sides[1] - of_nonmembers, of_nonmembers])
+        chance = binom.pmf(of_members, sides[0], share) * binom.pmf(of_nonmembers, sides[1], share)
+        if chance > 1e-7:
+            above += chance * (advantage(counts, 0.3).lower > 0.7)
+
+    assert above <= 0.025
+
+
+@pytest.mark.slow
+def test_no_labels_of_many_records_are_spared_judgement_in_every_sample_of_a_size() -> None:
+    """Nine labels on either side, on the wrong one with chance .2: 57 of 1,000 ends, drawn by the seed alone."""
+    runs, above = 600, 0
+    of_side = np.array([0.2, *[0.1] * 8])  # of the labels that speak for one
+    laws = [np.concatenate([wrong * of_side, (1.0 - wrong) * of_side]) for wrong in (0.2, 0.8)]
+    for run in range(runs):
+        rng = np.random.default_rng([12, run])
+        counts = Counts.of(*(rng.multinomial(n, law) for n, law in zip((600_000, 1_400_000), laws, strict=True)))
+        above += advantage(counts, 0.3).lower > 0.6
 
     assert above <= most_misses(runs)
 
