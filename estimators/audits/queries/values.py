@@ -223,7 +223,10 @@ def spelled_as_sides(parts: Sequence[Values]) -> list[Values]:
     A released text that is none of theirs is the one of theirs that it is but for capitals and blanks, unless the sides
     themselves tell texts apart by these.
     """
-    own, others = ({text for part in some for text in part.values.tolist()} for some in (parts[:2], parts[2:]))
+    own, others = (
+        {text for part in some if part.kind != "missing" for text in part.values.tolist()}
+        for some in (parts[:2], parts[2:])
+    )
     strange = {text: _letters(text) for text in others - own}
     usual = {_letters(text): text for text in own} if strange else {}
     if len(usual) < len(own) or usual.keys().isdisjoint(strange.values()):

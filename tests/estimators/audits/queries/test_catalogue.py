@@ -28,7 +28,7 @@ MODULES: tuple[tuple[Mapping[str, Query], ModuleType], ...] = (
     (MODELS, models), (WHITE_BOX, white_box), (DISCRIMINATORS, discriminators), (SHADOWS, shadows),
     (TEXT, text),
 )  # fmt: skip
-NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_shadows"}
+NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_shadows", "sums_to_one"}
 
 
 @each_case("catalogue, module", MODULES)

@@ -193,6 +193,15 @@ def test_names_are_those_of_the_sides_whatever_their_capitals_and_blanks(written
     assert [*map(int, tables.synthetic.records == tables.members.records)] == same
 
 
+@each_case("table", [0, 1, 2, 3])
+def test_names_beside_a_table_without_any_are_read(table: int) -> None:
+    columns: list[list[str | None]] = [["Aachen", "Bonn"], ["Bonn", "Aachen"], ["BONN", "Eck"], ["bonn", "Cham"]]
+    columns[table] = [None, None]
+    tables = ({"x": each, "y": [1.5, 2.5]} for each in columns)
+
+    assert "empty_columns" in codes(encode(*tables))
+
+
 def test_names_that_the_sides_tell_apart_by_capitals_stay_as_they_are() -> None:
     tables = encode(one(["m", "M", "x"]), one(["M", "M", "x"]), one(["m", "M", "X"]))
 
