@@ -56,7 +56,7 @@ class Interval:
         >>> from estimators import Counts, advantage
         >>> interval = advantage(Counts.of([40, 10], [10, 40])).estimate.interval
         >>> round(interval.lower, 2), round(interval.upper, 2), interval.confidence
-        (0.36, 0.75, 0.95)
+        (0.39, 0.75, 0.95)
         >>> 0.6 in interval
         True
     """
@@ -87,7 +87,7 @@ class Estimate:
         >>> from estimators import Counts, advantage
         >>> estimate = advantage(Counts.of([40, 10], [10, 40])).estimate
         >>> round(estimate.lower, 2), round(estimate.value, 2), round(estimate.upper, 2)
-        (0.36, 0.59, 0.75)
+        (0.39, 0.6, 0.75)
     """
 
     value: float | None

@@ -60,7 +60,7 @@ class Judgement:
         >>> from estimators.decisions.maxima import MaxAdvantage
         >>> judgement = judge(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), [MaxAdvantage(0.3)])
         >>> judgement.decision.value, judgement.records_needed
-        ('inconclusive', 858)
+        ('inconclusive', 803)
     """
 
     limits: tuple[JudgedLimit, ...]

@@ -104,7 +104,7 @@ class Verdict:
         >>> from estimators import Counts, advantage, verdict
         >>> open_one = verdict(advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])), 0.3)
         >>> open_one.decision.value, open_one.records_needed
-        ('inconclusive', 858)
+        ('inconclusive', 803)
     """
 
     threshold: float
@@ -151,7 +151,7 @@ def verdict(result: Advantage, max_advantage: float) -> Verdict:
         >>> print(verdict(result, 0.1).reason)
         with 95% confidence the advantage is at least 0.210, above 0.1
         >>> print(verdict(result, 0.3).reason)
-        with 95% confidence the advantage may be anything from 0.210 to 0.526, your limit is 0.3; about 858 records in
+        with 95% confidence the advantage may be anything from 0.210 to 0.526, your limit is 0.3; about 803 records in
         all would settle it, you sent 200
     """
     most = require_number("max_advantage", max_advantage)

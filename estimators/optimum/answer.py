@@ -41,7 +41,7 @@ class Advantage:
         >>> from estimators import Counts, advantage
         >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), prior=0.2)
         >>> round(result.lower, 3), round(result.value, 3), round(result.upper, 3)
-        (0.6, 0.631, 0.743)
+        (0.6, 0.632, 0.743)
         >>> round(result.baseline, 3), result.over
         (0.6, 'where always guessing the likelier side already gives 0.600')
     """

@@ -292,7 +292,7 @@ class MeanRisk:
         >>> counts = Counts.of([90, 5, 5], [10, 45, 45], edges=[0.2, 0.7])
         >>> mean = mean_risk(counts, individual_risk(counts, targets=[0.1]).cells)
         >>> round(mean.estimate.lower, 2), round(mean.plug_in, 2), round(mean.estimate.upper, 2)
-        (0.66, 0.8, 0.88)
+        (0.67, 0.8, 0.88)
     """
 
     estimate: Estimate

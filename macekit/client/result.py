@@ -145,10 +145,10 @@ class Result:
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
-        Optimal advantage                                            0.383      0.210      0.526         95%
+        Optimal advantage                                            0.389      0.210      0.526         95%
         The paper's statistic W_N (its expectation)                  0.400      0.207      0.593         95%
         W_N on average if nothing leaks                              0.080
-        Best accuracy                                                0.692      0.605      0.763         95%
+        Best accuracy                                                0.694      0.605      0.763         95%
         Area under the ROC (AUC)                                     0.735      0.663      0.797         95%
         True positive rate at a false positive rate of 0.001         0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.01          0.000      0.000      0.602         95%

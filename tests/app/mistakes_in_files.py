@@ -103,7 +103,7 @@ MISTAKES = [
         "--outputs logits", outputs="logits"),
     predicted("logits.csv", "outputs by a wrong name", "did you mean '?probabilities", "--outputs probabilites",
         outputs="probabilites"),
-    predicted("sixes.csv", "labels that no column is called after", "class.* call each column of predictions"),
+    predicted("sixes.csv", "labels that no column is called after", "class.* name the columns of predictions"),
     Mistake("a hold-out with other columns", "holdout has no column ('p_0'; it has|of this name among its 3)",
         "model --train train.csv --holdout other.csv --truth label",
         lambda: macekit.audit_predictions("train.csv", "other.csv", truth="label"),
