@@ -3,7 +3,7 @@
 A set of members and nonmembers is drawn once and stays; records of each side are drawn from it without replacement and
 scored. The truth is the advantage of the best rule of the class on all records of that set: what the upper end covers,
 and a stricter truth for the lower end than that of any attacker. "width" is beside the interval of independent draws
-on the same scores. Ten minutes on two cores.
+on the same scores. More than an hour of one core.
 """
 
 from functools import partial
