@@ -140,8 +140,8 @@ class Server(uvicorn.Server):
         self.service.pool.turns.watch(each.fileno() for server in self.servers for each in server.sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
+        self._heed_signals()  # before the address is said: who reads it may send one
         self._say_where(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
-        self._heed_signals()
 
     def _say_where(self, address: str) -> None:
         """On standard error, in one piece: it may go to the same place as the log, and then looks like it."""

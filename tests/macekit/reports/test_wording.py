@@ -88,7 +88,7 @@ SAID: dict[str, list[str]] = {
         "The upper end is for attackers who read the learned score",
     ],
     "class rejected": [
-        "the best attacker is right at least 97.7 times in 100 (with 95% confidence); there is no upper limit",
+        "the best attacker is right at least 97.4 times in 100 (with 95% confidence); there is no upper limit",
         "95% confidence, but the records contradict the assumed class of attacks: choose another",
         "The upper end assumes that the best adversary is a threshold, and these records contradict that.",
         "More records will not help: choose another class of attacks",
