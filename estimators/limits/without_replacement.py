@@ -7,9 +7,11 @@ Chernoff's, which needs no search and is up to twice as far. Where all records o
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from heapq import heappop, heappush
 
 import numpy as np
+from scipy.special import gammaln
 
 from estimators.arrays import Floats, dot
 from estimators.limits.binomial import log_ways
@@ -19,6 +21,7 @@ BEYOND = 40.0  # laws are summed as far as Bernstein's inequality leaves less th
 TIE = 1e-9  # sums that differ by so small a part of a record are the same sum
 NO_DIGITS = 1e-14  # and so are those that differ by as little as adding them may
 SEARCHED = 10_000  # records of the smaller side up to which totals are searched for the limit
+TABLED = 2 * SEARCHED  # up to this their factorials are kept
 MOST_TRIED = 2000  # totals that are tried; if that is not enough for the slack, the limit has more
 
 STEPS = np.geomspace(1.0 / 64.0, 64.0, 25)
@@ -51,10 +54,25 @@ class Side:
         reach = BEYOND / 3.0 + np.sqrt(BEYOND**2 / 9.0 + 2.0 * BEYOND * self.sample * rate * (1.0 - rate))
         least = max(least, int(np.floor(self.sample * rate - reach)))
         most = min(most, int(np.ceil(self.sample * rate + reach)))
-        hits = np.arange(least, most + 1, dtype=np.float64)
-        ways = log_ways(total, hits) + log_ways(self.whole - total, self.sample - hits)
+        rest = _log_ways(self.whole - total, self.sample - most, self.sample - least)
+        ways = _log_ways(total, least, most) + rest[::-1]
         chances = np.exp(ways - ways.max())
         return least, chances / chances.sum()
+
+
+def _log_ways(n: int, least: int, most: int) -> Floats:
+    """Logarithm of how many ways there are to draw so many of n, from the least number to the most."""
+    if n > TABLED:
+        return log_ways(n, np.arange(least, most + 1, dtype=np.float64))
+    logs = _log_factorials()
+    ways: Floats = logs[n] - logs[least : most + 1] - logs[n - most : n - least + 1][::-1]
+    return ways
+
+
+@lru_cache(maxsize=1)
+def _log_factorials() -> Floats:
+    """That of 0, 1, 2 and so on: a limit asks for the same ones thousands of times."""
+    return np.asarray(gammaln(np.arange(TABLED + 1, dtype=np.float64) + 1.0))
 
 
 def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> float:
@@ -126,6 +144,10 @@ class Border:
 
     def __init__(self, first: Side, second: Side, sample_sum: float, alpha: float) -> None:
         self._first, self._second, self._sample_sum, self._alpha = first, second, sample_sum, alpha
+        worth, other = first.sample_worth, second.sample_worth
+        left = sample_sum - worth * np.arange(first.sample + 1) + max(TIE * max(worth, other), NO_DIGITS)
+        # by hits of the first side, so many numbers of hits of the second make no more than the sum that was seen
+        self._numbers = (np.floor(left / other) + 1.0 if other else left >= 0.0).astype(np.int64)
         middle = round(first.whole * 0.5)
         self._end = _last(lambda one: self._stands(first.law(one), 0), 0, first.whole, middle)
         self.others: dict[int, int] = {}
@@ -133,8 +155,11 @@ class Border:
         self.others[self._end] = self._most(self._end, 0, self.others[0], 0)
 
     def _stands(self, law: tuple[int, Floats], other: int) -> bool:
-        worths = self._first.sample_worth, self._second.sample_worth
-        return _chance(law, self._second.law(other), *worths, self._sample_sum) > self._alpha
+        """Whether a sum of so many hits, or of fewer, is as likely as it has to be."""
+        (start, one), (begin, two) = law, self._second.law(other)
+        numbers = self._numbers[start : start + len(one)] - begin
+        upto = np.concatenate([[0.0], two.cumsum()])
+        return dot(one, upto.take(numbers, mode="clip")) > self._alpha
 
     def _most(self, one: int, low: int, high: int, guess: int) -> int:
         law = self._first.law(one)
@@ -188,15 +213,3 @@ def _last(stands: Callable[[int], bool], low: int, high: int, guess: int) -> int
         middle = (low + high + 1) // 2
         low, high = (middle, high) if stands(middle) else (low, middle - 1)
     return low
-
-
-def _chance(
-    first: tuple[int, Floats], second: tuple[int, Floats], worth: float, other: float, sample_sum: float
-) -> float:
-    """Chance that hits of both laws, times their worth, are ``sample_sum`` at most."""
-    (start, one), (begin, two) = first, second
-    left = sample_sum - worth * (start + np.arange(len(one))) + max(TIE * max(worth, other), NO_DIGITS)
-    if not other:
-        return float(one[left >= 0.0].sum())
-    upto = np.floor(left / other).astype(np.int64) - begin + 1
-    return dot(one, np.concatenate([[0.0], two.cumsum()])[np.clip(upto, 0, len(two))])
