@@ -16,7 +16,7 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, rel_entr
+from scipy.special import rel_entr
 
 from estimators.arrays import Booleans, Floats, Integers, lengths
 from estimators.clusters.blocks import Guesses
@@ -54,8 +54,7 @@ class Shares:
         """Log of the fortune made against each rule's claim that its accuracy is at most so much."""
         top = self.possible.max()
         gain = (self.earned / np.maximum(claims, 1e-12)[:, None] - self.possible) / top
-        each = [np.log1p(stake * gain).sum(axis=1) for stake in STAKES]
-        return np.asarray(logsumexp(each, axis=0) - log(len(STAKES)))
+        return _log_mean([np.log1p(stake * gain).sum(axis=1) for stake in STAKES])
 
     def some(self, rules: NDArray[np.generic]) -> Shares:
         """Only these rules."""
@@ -181,7 +180,14 @@ def _least_refused(shares: Sequence[Shares], alpha: float) -> float:
 def _log_fortune(shares: Sequence[Shares], claims: Floats | float) -> Floats:
     """Log of the mean fortune over shuffles or draws."""
     claims = np.broadcast_to(claims, len(shares[0].earned))
-    return np.asarray(logsumexp([each.log_fortune(claims) for each in shares], axis=0) - log(len(shares)))
+    return _log_mean([each.log_fortune(claims) for each in shares])
+
+
+def _log_mean(logs: Sequence[Floats]) -> Floats:
+    """Logarithm of the mean of what these are logarithms of; SciPy's looks for infinities, of which there are none."""
+    every = np.array(logs)
+    most = every.max(axis=0)
+    return np.asarray(most + np.log(np.exp(every - most).mean(axis=0)))
 
 
 def of_guesses(clusters: Clusters, right: Booleans, stage: Integers) -> Shares:
