@@ -22,6 +22,7 @@ TIE = 1e-9  # sums that differ by so small a part of a record are the same sum
 NO_DIGITS = 1e-14  # and so are those that differ by as little as adding them may
 SEARCHED = 10_000  # records of the smaller side up to which totals are searched for the limit
 TABLED = 2 * SEARCHED  # up to this their factorials are kept
+KEPT = 2**20  # chances of the second side's laws that are kept while totals are tried
 MOST_TRIED = 2000  # totals that are tried; if that is not enough for the slack, the limit has more
 
 STEPS = np.geomspace(1.0 / 64.0, 64.0, 25)
@@ -73,6 +74,11 @@ def _log_ways(n: int, least: int, most: int) -> Floats:
 def _log_factorials() -> Floats:
     """That of 0, 1, 2 and so on: a limit asks for the same ones thousands of times."""
     return np.asarray(gammaln(np.arange(TABLED + 1, dtype=np.float64) + 1.0))
+
+
+def _upto(least: int, chances: Floats) -> tuple[int, Floats]:
+    """The least number, and the chance of fewer than so many more: of none, one, two and so on."""
+    return least, np.concatenate([[0.0], chances.cumsum()])
 
 
 def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> float:
@@ -144,6 +150,7 @@ class Border:
 
     def __init__(self, first: Side, second: Side, sample_sum: float, alpha: float) -> None:
         self._first, self._second, self._sample_sum, self._alpha = first, second, sample_sum, alpha
+        self._others_upto = lru_cache(KEPT // (second.sample + 1))(lambda other: _upto(*second.law(other)))
         worth, other = first.sample_worth, second.sample_worth
         left = sample_sum - worth * np.arange(first.sample + 1) + max(TIE * max(worth, other), NO_DIGITS)
         # by hits of the first side, so many numbers of hits of the second make no more than the sum that was seen
@@ -156,9 +163,8 @@ class Border:
 
     def _stands(self, law: tuple[int, Floats], other: int) -> bool:
         """Whether a sum of so many hits, or of fewer, is as likely as it has to be."""
-        (start, one), (begin, two) = law, self._second.law(other)
+        (start, one), (begin, upto) = law, self._others_upto(other)
         numbers = self._numbers[start : start + len(one)] - begin
-        upto = np.concatenate([[0.0], two.cumsum()])
         return dot(one, upto.take(numbers, mode="clip")) > self._alpha
 
     def _most(self, one: int, low: int, high: int, guess: int) -> int:
