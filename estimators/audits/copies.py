@@ -38,8 +38,18 @@ OF_NEAR_COPIES = Guarantee(
 )
 
 COPY, NEAR_COPY = "exact_copy", "near_copy"  # the queries that see copies, and near copies
+ALTERED_COPY = "altered_copy"
 
-WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of a range"
+WORDS = {
+    COPY: ("stand in the release", "column for column", "were copied"),
+    NEAR_COPY: (
+        "have a near copy in the release",
+        "alike in every category, and in all numbers together up to 1% of a range",
+        "have a near copy",
+    ),
+    ALTERED_COPY: ("stand in the release", "in every column or in all but one", "stand there"),
+}
+"""What a row does that counts, in which columns, and what is shown of rows beyond chance."""
 
 UNASKED = 0.1  # the share of the level at which copies are judged that nobody limited
 
@@ -60,7 +70,8 @@ class Copies:
             upper end is the number of copies itself.
         n_members: Training rows in all.
         n_nonmembers: Hold-out rows in all.
-        query: ``exact_copy``, or ``near_copy`` where rows count that have a near copy there.
+        query: ``exact_copy``, ``near_copy`` where rows count that have a near copy there, or ``altered_copy`` where
+            those do that stand there in all columns but one.
 
     Example:
         >>> from estimators.audits.queries import encode
@@ -84,7 +95,7 @@ class Copies:
         ends = self.beyond_chance.interval
         stand = (
             f"{self.members:,} of {self.n_members:,} training rows and {self.nonmembers:,} of {self.n_nonmembers:,} "
-            f"hold-out rows {self.verb}, {'column for column' if self.query == COPY else WHAT_IS_NEAR}"
+            f"hold-out rows {self.verb}, {WORDS[self.query][1]}"
         )
         if not ends.lower:
             return f"{stand}; chance may explain them all." if self.members else f"{stand}."
@@ -101,12 +112,12 @@ class Copies:
     @property
     def verb(self) -> str:
         """What a row does that counts."""
-        return "stand in the release" if self.query == COPY else "have a near copy in the release"
+        return WORDS[self.query][0]
 
     @property
     def what_happened(self) -> str:
         """What is shown of rows beyond chance."""
-        return "were copied" if self.query == COPY else "have a near copy"
+        return WORDS[self.query][2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,11 @@ def count_near_copies(of_queries: SyntheticScores, tables: Encoding, confidence:
     """Rows of both sides that have a near copy in the release, likewise; ``near_copy`` is among the queries."""
     hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
     return _copies(hits[0], hits[1], tables, confidence, NEAR_COPY)
+
+
+def count_altered_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
+    """Rows of both sides that stand in the release in every column or in all but one, likewise."""
+    return _copies(tables.members.but_one, tables.nonmembers.but_one, tables, confidence, ALTERED_COPY)
 
 
 def among_all_rows(copies: Copies, of_all: Copies | None) -> Copies:
@@ -159,7 +175,7 @@ def _copies(
         lower = min(lower, float(excess_lower(int(ones.sum()), len(ones), int(others.sum()), len(others), alpha)))
     chance = by_chance / len(nonmembers)
     value = hits - len(members) * chance
-    guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
+    guarantee = OF_NEAR_COPIES if query == NEAR_COPY else OF_COPIES
     estimate = Estimate(min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee))
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
@@ -299,8 +315,9 @@ def copies_cautions(
     limits: Sequence[RiskiestLimit],
     rows: str = "",
     identifiers: CopiedIdentifiers | None = None,
+    altered: Copies | None = None,
 ) -> Iterator[Caution]:
-    """Copies and near copies that no limit fails, and that those which nobody limited were accepted.
+    """Copies, near and altered ones that no limit fails, and that those which nobody limited were accepted.
 
     ``rows`` says which released rows these are, where they are not all: words that end in a colon.
     """
@@ -320,3 +337,6 @@ def copies_cautions(
     more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0
     if more and "near_copies" not in fails:
         yield Caution("near_copies_released", f"{rows}{near_copies.sentence}")
+    shown = max(copies.beyond_chance.lower, near_copies.beyond_chance.lower)
+    if altered is not None and altered.beyond_chance.lower > shown:
+        yield Caution("altered_copies_released", f"{rows}{altered.sentence}")

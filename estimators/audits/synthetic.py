@@ -27,6 +27,7 @@ from estimators.audits.copies import (
     among_all_rows,
     copied_identifiers,
     copies_cautions,
+    count_altered_copies,
     count_copies,
     count_near_copies,
     how_judged,
@@ -505,8 +506,9 @@ def _with_cautions(audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caut
     cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
     cautions += audit.verdict.cautions
     identifiers = copied_identifiers(tables, audit.confidence)
+    altered = count_altered_copies(tables, audit.copies.beyond_chance.interval.confidence)
     cautions += copies_cautions(
-        audit.copies, audit.near_copies, audit.copies_judged, audit.limits, identifiers=identifiers
+        audit.copies, audit.near_copies, audit.copies_judged, audit.limits, identifiers=identifiers, altered=altered
     )
     if audit.split is not None and audit.split.caution is not None:
         cautions.append(audit.split.caution)

@@ -20,6 +20,8 @@ RARELY = 0.01
 """The share of different rows that chance may make equal across the sides where each of a side is asked about once."""
 FEWER = 2
 """So many times fewer different rows on one side alone than chance puts there are shared ones."""
+FEWEST_COLUMNS, MOST_COLUMNS = 4, 128
+"""Rows of fewer columns are equal in all but one by chance; of more they are near, and looking takes long."""
 MEMBERS, NONMEMBERS, SYNTHETIC, REFERENCE = "members", "nonmembers", "synthetic", "reference"
 
 
@@ -33,12 +35,14 @@ class Rows:
         records: For each record a number that is the same where whole records are the same, in any table: numbers at
             the precision at which their column is compared (``Column.precision``).
         identifiers: The same as ``values``, of the columns that were left out as identifiers.
+        but_one: Whether a released row equals it in every column, or in all but one (``equal_but_for_one``).
     """
 
     points: Floats
     values: Integers
     records: Integers
     identifiers: Integers
+    but_one: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.points)
@@ -51,7 +55,7 @@ class Rows:
             records: A number for each row that is the same where rows are.
         """
         column = records[:, np.newaxis]
-        return cls(column.astype(np.float64), column, records, column[:, :0])
+        return cls(column.astype(np.float64), column, records, column[:, :0], np.zeros(len(records), dtype=np.bool_))
 
     def part(self, which: Any) -> Rows:
         """Some of the records.
@@ -59,7 +63,7 @@ class Rows:
         Args:
             which: An index of rows, as NumPy takes it.
         """
-        every = (self.points, self.values, self.records, self.identifiers)
+        every = (self.points, self.values, self.records, self.identifiers, self.but_one)
         return Rows(*(each[which] for each in every))
 
 
@@ -222,18 +226,38 @@ def records_of(codes: Integers) -> Integers:
     return records
 
 
+def equal_but_for_one(codes: Integers, released: slice) -> NDArray[np.bool_]:
+    """Which rows equal a released one in every column but one, or in every one; none where that says little or nothing.
+
+    A sum of random numbers, one for each value of a column, stands for a row, and without one of them for the others.
+    """
+    columns, found = codes.shape[1], np.zeros(len(codes), dtype=np.bool_)
+    if not FEWEST_COLUMNS <= columns <= MOST_COLUMNS:
+        return found
+    numbers = _numbers(codes.max(axis=0) + 2)
+    whole = sum(of_value[column + 1] for of_value, column in zip(numbers, codes.T, strict=True))
+    for of_value, column in zip(numbers, codes.T, strict=True):
+        others = whole - of_value[column + 1]
+        found |= np.isin(others, others[released])
+    return found
+
+
+def _numbers(sizes: Iterable[int]) -> list[Integers]:
+    """Random numbers for so many values of each column, of which sums hardly ever are the same."""
+    rng = np.random.default_rng(0)
+    return [rng.integers(2**62, size=size) for size in sizes]
+
+
 def most_equal(cuts: Iterable[Integers], sides: Sequence[slice], released: slice) -> Integers:
-    """Records by the way to cut digits off each column that finds most rows of all sides in the released table.
+    """Codes by the way to cut digits off each column that finds most rows of all sides in the released table.
 
     One way for all columns, and then another for a column where that finds more. That asks of no row on which side it
     stands, so that rows of both sides can be exchanged as before.
     """
     ways = list(cuts)
     if len(ways) == 1:
-        return records_of(ways[0])
-    rng = np.random.default_rng(0)
-    most_codes = np.max([way.max(axis=0) for way in ways], axis=0) + 2
-    tables = [rng.integers(2**62, size=size) for size in most_codes]
+        return ways[0]
+    tables = _numbers(np.max([way.max(axis=0) for way in ways], axis=0) + 2)
     parts = [[table[codes + 1] for table, codes in zip(tables, way.T, strict=True)] for way in ways]
 
     def rows_there(hashes: Integers) -> int:
@@ -248,4 +272,4 @@ def most_equal(cuts: Iterable[Integers], sides: Sequence[slice], released: slice
             other = hashes - own + columns[at]
             if (more := rows_there(other)) > most:
                 chosen[:, at], own, hashes, most = way[:, at], columns[at], other, more
-    return records_of(chosen)
+    return chosen

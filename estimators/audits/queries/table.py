@@ -41,6 +41,7 @@ from estimators.audits.queries.rows import (
     Rows,
     about_release,
     about_sides,
+    equal_but_for_one,
     most_equal,
     records_of,
 )
@@ -205,7 +206,7 @@ def encode_sides(
     on_both = np.all([(rows.values[half] >= 0).any(axis=0) for half in halves], axis=0)
     if on_both.any():  # by a column that one side lacks no row of it is equal to one of the other
         compared = {cut: codes[:, on_both] for cut, codes in compared.items()}
-    rows = replace(rows, records=most_equal(compared.values(), [halves[0]], halves[1]))
+    rows = replace(rows, records=records_of(most_equal(compared.values(), [halves[0]], halves[1])))
     ones, others = (rows.part(half) for half in halves)
     return Sides(ones, others, tuple(columns), len(names), (*about_sides(ones, others), *cautions))
 
@@ -237,7 +238,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
             raise DimensionMismatch(message, field=name)
     every = np.concatenate(points)
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in every.T]).astype(np.int64)
-    rows = Rows(every, codes, records_of(codes), codes[:, :0])
+    rows = Rows(every, codes, records_of(codes), codes[:, :0], np.zeros(len(codes), dtype=np.bool_))
     return _encoding(rows, [len(each) for each in points], [], [], {Cut.NEAREST: codes})
 
 
@@ -301,7 +302,8 @@ def _encoded(
         for cut in cuts
     }
     own = np.column_stack([*identifiers.values()]) if identifiers else codes[:, :0]
-    rows = Rows(np.ascontiguousarray(np.column_stack(points)), codes, records_of(codes), own)
+    none = np.zeros(len(codes), dtype=np.bool_)
+    rows = Rows(np.ascontiguousarray(np.column_stack(points)), codes, records_of(codes), own, none)
     return rows, columns, compared, tuple(identifiers)
 
 
@@ -389,7 +391,8 @@ def _encoding(
     """
     every = _slices(sizes)
     of_sides = about_sides(rows.part(every[0]), rows.part(every[1]))
-    rows = replace(rows, records=most_equal(compared.values(), every[:2], every[2]))
+    chosen = most_equal(compared.values(), every[:2], every[2])
+    rows = replace(rows, records=records_of(chosen), but_one=equal_but_for_one(chosen, every[2]))
     members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
     odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference, in_words))

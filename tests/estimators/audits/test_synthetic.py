@@ -384,6 +384,37 @@ def test_near_copies_are_counted_and_limited_like_copies() -> None:
     assert "near_copies_released" not in codes(clean)
 
 
+def test_copies_of_which_one_column_was_changed_are_warned_of() -> None:
+    """A flag turned over, a code moved by one or another date: near copies do not see them."""
+    train, holdout, released, _ = drawn(11)
+    changed = [part(train, [at]) | {name: part(released, [at])[name]} for at, name in enumerate([*train] * 5)]
+    audit = audited(train, holdout, stacked(*changed, part(released, slice(len(changed), None))), max_advantage=0.9)
+    clean = audited(train, holdout, released, max_advantage=0.9)
+
+    assert audit.copies.members + audit.near_copies.members < len(changed) / 2
+    assert codes(audit).count("altered_copies_released") == 1
+    message = next(each.message for each in audit.cautions if each.code == "altered_copies_released")
+    assert message.startswith(
+        f"{len(changed)} of 300 training rows and 0 of 300 hold-out rows stand in the release, in"
+    )
+    assert f"at least {excess_lower(len(changed), 300, 0, 300, 0.025)} training rows stand there beyond" in message
+    assert "altered_copies_released" not in codes(clean)
+
+
+def test_rows_that_equal_a_released_one_in_all_columns_but_one_are_those_that_do() -> None:
+    rng = np.random.default_rng(12)
+    few, enough = ({name: rng.integers(0, 5, 300) for name in "abcde"[:size]} for size in (3, 5))
+    sides = [part(enough, slice(at, at + 100)) for at in (0, 100, 200)]
+    rows = [np.column_stack([*side.values()]) for side in sides]
+    apart = [(side[:, None] != rows[2]).sum(axis=2).min(axis=1) for side in rows[:2]]
+    tables, narrow = encode(*sides), encode(*(part(few, slice(at, at + 100)) for at in (0, 100, 200)))
+
+    assert 5 < (apart[0] == 1).sum() < 95
+    for side, distance in zip((tables.members, tables.nonmembers), apart, strict=True):
+        assert np.array_equal(side.but_one, distance <= 1)
+    assert not narrow.members.but_one.any()
+
+
 @pytest.mark.slow
 def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
     """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
