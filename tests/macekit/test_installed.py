@@ -119,12 +119,12 @@ def test_macekit_works_whatever_estimators_stand_around_it_and_leaves_the_path_a
 
 @pytest.mark.slow
 def test_the_service_works_whatever_app_and_estimators_stand_around_it(tmp_path, monkeypatch) -> None:
-    """A report is a worker's, and workers are forked by a process of its own, which has the same path."""
+    """Begun anew, for a fork has imported ours; a report is a worker's, which a process of the same path forks."""
     monkeypatch.chdir(foreign_packages(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     sides = {"members": [0.5 + i / 90 for i in range(40)], "nonmembers": [i / 90 for i in range(40)]}
 
-    with running(tmp_path, ("-m", "macekit", "serve")) as service:
+    with running(tmp_path, ("-m", "macekit", "serve"), anew=True) as service:
         answer = service.ask("/v1/report", "POST", json.dumps(sides).encode(), {"Content-Type": JSON})
 
     assert answer.status == 200, answer.body

@@ -391,8 +391,8 @@ def _encoding(
     """
     every = _slices(sizes)
     of_sides = about_sides(rows.part(every[0]), rows.part(every[1]))
-    chosen = most_equal(compared.values(), every[:2], every[2])
-    rows = replace(rows, records=records_of(chosen), but_one=equal_but_for_one(chosen, every[2]))
+    codes = most_equal(compared.values(), every[:2], every[2])
+    rows = replace(rows, records=records_of(codes), but_one=equal_but_for_one(codes, every[2]))
     members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
     odd = (*of_sides, *about_release(members, nonmembers, synthetic, reference, in_words))
