@@ -337,6 +337,6 @@ def copies_cautions(
     more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0
     if more and "near_copies" not in fails:
         yield Caution("near_copies_released", f"{rows}{near_copies.sentence}")
-    shown = max(copies.beyond_chance.lower, near_copies.beyond_chance.lower)
-    if altered is not None and altered.beyond_chance.lower > shown:
+    other = max(copies.beyond_chance.lower, near_copies.beyond_chance.lower)
+    if altered is not None and altered.beyond_chance.lower > other:
         yield Caution("altered_copies_released", f"{rows}{altered.sentence}")

@@ -231,15 +231,15 @@ def equal_but_for_one(codes: Integers, released: slice) -> NDArray[np.bool_]:
 
     A sum of random numbers, one for each value of a column, stands for a row, and without one of them for the others.
     """
-    columns, found = codes.shape[1], np.zeros(len(codes), dtype=np.bool_)
+    columns, equal = codes.shape[1], np.zeros(len(codes), dtype=np.bool_)
     if not FEWEST_COLUMNS <= columns <= MOST_COLUMNS:
-        return found
+        return equal
     numbers = _numbers(codes.max(axis=0) + 2)
     whole = sum(of_value[column + 1] for of_value, column in zip(numbers, codes.T, strict=True))
     for of_value, column in zip(numbers, codes.T, strict=True):
         others = whole - of_value[column + 1]
-        found |= np.isin(others, others[released])
-    return found
+        equal |= np.isin(others, others[released])
+    return equal
 
 
 def _numbers(sizes: Iterable[int]) -> list[Integers]:
