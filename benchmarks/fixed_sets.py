@@ -3,7 +3,7 @@
 A set of members and nonmembers is drawn once and stays; records of each side are drawn from it without replacement and
 scored. The truth is the advantage of the best rule of the class on all records of that set: what the upper end covers,
 and a stricter truth for the lower end than that of any attacker. "width" is beside the interval of independent draws
-on the same scores. More than an hour of one core.
+on the same scores. Half an hour of one core.
 """
 
 from functools import partial
@@ -12,12 +12,13 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Note, Run, mark, table
-from estimators import Scores, advantage_on_set
+from estimators import Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.optimum.ends import Ends, checked_ends
+from estimators.optimum.fixed_set import on_set
 from estimators.sample.scores import MIN_RECORDS
 
-SETS, SAMPLES, CHANGES = 10, 20, 2
+SETS, SAMPLES = 10, 20
 RANKS = np.arange(1.0, 13.0)
 
 
@@ -52,7 +53,7 @@ CASES = [
 
 
 def truth(ends: Ends, members: np.ndarray, nonmembers: np.ndarray, prior: float) -> float:
-    """The best that a rule of the class has on the whole set: the cells of the answer, or few changes anywhere."""
+    """The best that a rule of the answer's class has on the whole set: its cells, or its few changes anywhere."""
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     sizes, counts = [len(members), len(nonmembers)], ends.counts
     worth = np.repeat([prior / sizes[0], (prior - 1.0) / sizes[1]], sizes)
@@ -60,7 +61,7 @@ def truth(ends: Ends, members: np.ndarray, nonmembers: np.ndarray, prior: float)
     if counts.cells.kind in ("categories", "values"):
         return float(np.abs(by_value).sum())
     in_cells = np.abs(np.bincount(counts.cells.locate(values), by_value, counts.size)).sum()
-    return float(max(in_cells, best_by_changes(by_value, CHANGES)[-1]))
+    return float(max(in_cells, best_by_changes(by_value, ends.changes)[-1]))
 
 
 def simulate(case: tuple, samples: int) -> np.ndarray:
@@ -72,9 +73,9 @@ def simulate(case: tuple, samples: int) -> np.ndarray:
         for _ in range(samples):
             scored = [rng.permutation(side)[: round(share * len(side))] for side in (members, nonmembers)]
             data = Scores.of(*scored)
-            ends = checked_ends(data, prior, None, 0)
-            result = advantage_on_set(data, n1, n0, prior).estimate
-            known, independent = truth(ends, members, nonmembers, prior), ends.at(0.95)
+            ends = checked_ends(data, prior, None, 0, 1)  # one order of the records, as for any answer on a set
+            result = on_set(ends, n1, n0, 0.95).estimate
+            known, independent = truth(ends, members, nonmembers, prior), advantage(data, prior)
             widths = result.interval.width, independent.upper - independent.lower
             rows.append((result.lower, result.upper, known, *widths))
     return np.array(rows)
