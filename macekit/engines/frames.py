@@ -2,7 +2,7 @@
 
 Spark (classic and Connect), Dask, Ibis and SQLFrame, by one expression of Narwhals for all. What an engine would lose
 without a word - a null, a NaN, an infinity, a third membership - is counted by the first query, and refused. Where a
-cell of a grid is crowded, two more ask whether it holds one score.
+cell of a grid is crowded, one more, or two, ask whether it holds one score.
 """
 
 from __future__ import annotations
@@ -322,6 +322,9 @@ class ScoreColumn:
     labels: tuple[str, ...] = ()
     """Columns whose labels have cells of their own."""
 
+    labels_together: bool = False
+    """Whether frequent scores are asked for of all labels together, and not of each."""
+
     usable_too: tuple[ScoreColumn, ...] = ()
     """Columns beside it of a vector, whose rows have to be usable, too."""
 
@@ -396,7 +399,7 @@ class ScoreColumn:
         return rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def frequent(self, sides: Sides, exponent: int, cells: list[int], rows_inside: int) -> pa.Table:
-        """Two more queries where cells are crowded: how many rows have a score of these that many rows have.
+        """One more query where cells are crowded, or two: how many rows have a score of these that many rows have.
 
         Of more rows than an engine should group by their score, the least and the largest score of each cell.
         """
@@ -412,7 +415,10 @@ class ScoreColumn:
             most = [FREQUENT_SHARE * n for n in sides.sizes]
             many = (of_members > most[0]) | (of_all - of_members > most[1])
             each_score = inside.group_by("score").agg(of_members.count(), nw.len().alias("n"))
-            candidates = set(self.collect(each_score.filter(many))["score"].to_pylist())
+            answer = self.collect(each_score.filter(many))
+            if not self.labels or self.labels_together or not len(answer):  # nothing is left to ask
+                return answer.rename_columns({"score": "key"})
+            candidates = set(answer["score"].to_pylist())
         some = self.lazy.filter(self.floats.is_in(sorted(candidates)))
         return self.collect(replace(self, lazy=some).counts_by(self.floats, sides.members))
 

@@ -116,7 +116,7 @@ def rows_by_cluster(frame: frames.Frame, call: Call, on_grid: bool) -> ClusterRo
     table, recorder = frames.FrameTable.of(frame, call), ColumnRecorder()
     (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
     labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
-    column = table.column(place, on_grid, [at for _, at in labelled])
+    column = replace(table.column(place, on_grid, [at for _, at in labelled]), labels_together=True)
     sides = table.sides(column, recorder)
     if sum(sides.sizes) > MOST_ROWS:
         detail = (
