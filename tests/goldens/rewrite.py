@@ -1,7 +1,7 @@
 """The goldens, made anew: what the service answers and what the shell prints, so that a change of either is seen.
 
     .venv/bin/python -m tests.goldens.rewrite                 # where they are kept
-    .venv/bin/python -m tests.goldens.rewrite service FOLDER  # one part in a folder: whole/ has every text in full
+    .venv/bin/python -m tests.goldens.rewrite FOLDER  # in folders of another: their whole/ have every text in full
 
 The tests run the same program with another folder, and compare. Words are kept as they are, of all else a digest: to
 see what a digest stands for, make the texts in full before and after a change, and compare the two folders.
@@ -22,11 +22,11 @@ STEADY = {"MACE_WORKERS": "1", "COLUMNS": "100", "PYTHONWARNINGS": "error"}
 """What the environment says while goldens are made; of settings and pipelines it says nothing else."""
 
 
-def make(part: str, folder: Path) -> None:
-    """Write the goldens of one part into a folder, in a process of its own."""
+def make(folder: Path) -> None:
+    """Write the goldens of each part into a folder of this one, in a process of its own."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_"))}
     subprocess.run(
-        [sys.executable, "-m", "tests.goldens.rewrite", part, str(folder)],
+        [sys.executable, "-m", "tests.goldens.rewrite", str(folder)],
         cwd=ROOT,
         env=bare | STEADY,
         stdin=subprocess.DEVNULL,
@@ -35,21 +35,21 @@ def make(part: str, folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Make one part in a given folder, or all parts where they are kept."""
-    if arguments:
-        part, folder = arguments
+    """Make all parts in a given folder, or where they are kept."""
+    for part in PARTS if arguments else ():
         kept, whole = importlib.import_module(f"tests.goldens.{part}").goldens()
         for name, text in {**kept, **{f"whole/{name}": text for name, text in whole.items()}}.items():
-            path = Path(folder, name)
+            path = Path(*arguments, part, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
-        return
-    for part in PARTS:
-        new = FILES / f"{part}.new"
-        make(part, new)
-        shutil.rmtree(new / "whole")
-        shutil.rmtree(FILES / part, ignore_errors=True)
-        new.rename(FILES / part)
+    if not arguments:
+        new = FILES / "new"
+        make(new)
+        for part in PARTS:
+            shutil.rmtree(new / part / "whole")
+            shutil.rmtree(FILES / part, ignore_errors=True)
+            (new / part).rename(FILES / part)
+        new.rmdir()
 
 
 if __name__ == "__main__":
