@@ -71,9 +71,8 @@ def simulate(case: tuple, samples: int) -> np.ndarray:
     for _ in range(SETS):
         members, nonmembers = draw(rng, n1, 1.0), draw(rng, n0, 0.0)
         for _ in range(samples):
-            scored = [rng.permutation(side)[: round(share * len(side))] for side in (members, nonmembers)]
-            data = Scores.of(*scored)
-            ends = checked_ends(data, prior, None, 0, 1)  # one order of the records, as for any answer on a set
+            data = Scores.of(*(rng.permutation(side)[: round(share * len(side))] for side in (members, nonmembers)))
+            ends = checked_ends(data, prior, None, 0, 1)
             result = on_set(ends, n1, n0, 0.95).estimate
             known, independent = truth(ends, members, nonmembers, prior), advantage(data, prior)
             widths = result.interval.width, independent.upper - independent.lower
