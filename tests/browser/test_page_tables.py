@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.app.http.asked import as_parquet
 from tests.browser.conftest import BELOW, Visit
-from tests.browser.home import compute, payload, reach, refuse, said, sentence
+from tests.browser.home import compute, more, payload, reach, refuse, said, sentence
 from tests.browser.tables import (
     KINDS,
     MODEL,
@@ -35,10 +35,26 @@ KEY = "correct-horse-battery-staple"
 FAILS = re.compile("^Fail")
 
 
-def test_each_way_in_leads_to_a_verdict_and_sends_a_form_of_files(visit: Visit, subtests: pytest.Subtests) -> None:
+def wide(page: Page) -> int:
+    """By how much something is wider than the screen."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def test_each_way_in_fits_every_screen_leads_to_a_verdict_and_sends_a_form_of_files(
+    visit: Visit, subtests: pytest.Subtests
+) -> None:
+    """And axe finds nothing."""
     for kind, path in PATHS.items():
+        page = given(visit, kind)
+        more(page)
+        for width, scheme in ((360, "dark"), (768, "light"), (1280, "light")):
+            with subtests.test(kind=kind, width=width):
+                page.set_viewport_size({"width": width, "height": 900})
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                assert wide(page) <= 0
+                if width != 768:
+                    assert Axe().run(page).violations_count == 0
         with subtests.test(kind):
-            page = given(visit, kind)
             page.get_by_label(LIMITS.get(kind, "Limit")).fill("0.1")
 
             with page.expect_request(f"**/v1/{path}") as asked:
@@ -51,6 +67,9 @@ def test_each_way_in_leads_to_a_verdict_and_sends_a_form_of_files(visit: Visit, 
             with page.expect_download() as begun:
                 page.get_by_role("button", name="JSON", exact=True).click()
             assert begun.value.suggested_filename == f"{path}-report.json"
+            page.set_viewport_size({"width": 360, "height": 900})
+            assert wide(page) <= 0
+            page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_each_way_in_has_an_example(visit: Visit, subtests: pytest.Subtests) -> None:
@@ -234,25 +253,3 @@ def test_what_somebody_has_is_chosen_by_keyboard_and_files_stay_where_they_were(
     page.keyboard.press("ArrowLeft")
     expect(chosen(page, "Released table")).to_contain_text("released.csv")
     expect(page.get_by_role("heading", name="Columns")).to_be_visible()
-
-
-def wide(page: Page) -> int:
-    """By how much something is wider than the screen."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
-def test_nothing_is_wider_than_a_screen_and_axe_finds_nothing(visit: Visit, subtests: pytest.Subtests) -> None:
-    for kind in KINDS:
-        page = given(visit, kind)
-        page.get_by_text("More options").click()
-        for width, scheme in ((360, "dark"), (768, "light"), (1280, "light")):
-            with subtests.test(kind=kind, width=width):
-                page.set_viewport_size({"width": width, "height": 900})
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                assert wide(page) <= 0
-                if width != 768:
-                    assert Axe().run(page).violations_count == 0
-        compute(page)
-        page.set_viewport_size({"width": 360, "height": 900})
-        assert wide(page) <= 0
-        page.set_viewport_size({"width": 1280, "height": 900})
