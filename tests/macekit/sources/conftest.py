@@ -106,7 +106,7 @@ def spark_connect(spark: SparkSession) -> Iterator[ConnectSession]:
     ],
 )
 def readers(request: pytest.FixtureRequest) -> Iterator[list[Read]]:
-    """What makes a frame of an engine of a file: one way, or those of both clients of Spark."""
+    """What makes a frame of an engine of a file: one way, or those of both clients of Spark, of which one reads it."""
     match request.param:
         case "dask":
             import dask.dataframe as dd
@@ -142,7 +142,13 @@ def readers(request: pytest.FixtureRequest) -> Iterator[list[Read]]:
             yield [stored]
             database.disconnect()
         case "spark":
-            yield [request.getfixturevalue(each).read.parquet for each in ("spark", "spark_connect")]
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            classic, connect = (request.getfixturevalue(each) for each in ("spark", "spark_connect"))
+            yield [
+                lambda path: classic.read.schema(from_arrow_schema(pq.read_schema(path))).parquet(path),
+                lambda path: connect.createDataFrame(pq.read_table(path)),
+            ]
 
 
 @pytest.fixture
