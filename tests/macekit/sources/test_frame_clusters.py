@@ -117,13 +117,13 @@ def test_few_cells_are_no_categories(give: Give) -> None:
     """One score far out leaves the others in few cells of the grid, in which another order may be hidden."""
     scores = 1.0 + 1e-9 * NUMBERED["loss"].to_numpy()
     scores[0] = 1e300
-    records = NUMBERED.set_column(0, "loss", [scores])
+    frame = give(NUMBERED.set_column(0, "loss", [scores]))
 
-    answer = macekit.estimate(give(records), **NAMES, cluster="person")
+    answer = macekit.estimate(frame, **NAMES, cluster="person")
 
     assert "of similar values" in answer.sentence
     assert [each["code"] for each in answer["warnings"]].count("crowded_cell") == 1
-    gate = macekit.gate(give(records), **NAMES, cluster="person", max_advantage=0.99)
+    gate = macekit.gate(frame, **NAMES, cluster="person", max_advantage=0.99)
     assert gate["undecided_because"] == "crowded_cell"
 
 
@@ -137,8 +137,11 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("labels", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_no_clusters_are_is_refused(give: Give, labels: list[Any], words: str) -> None:
+    records = of_persons(labels)
+    records = records.set_column(0, "loss", [(64 * records["loss"].to_numpy()).astype(int)])
+
     with pytest.raises(macekit.MaceProblem, match=words) as problem:
-        macekit.estimate(give(of_persons(labels)), **NAMES, cluster="person")
+        macekit.estimate(give(records), **NAMES, cluster="person")
 
     assert problem.value.field in {"cluster", "cluster.person"}
 

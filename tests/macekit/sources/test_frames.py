@@ -75,7 +75,7 @@ MEMBERS: dict[str, tuple[list[Any], str]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("values", "named"), MEMBERS.values(), ids=MEMBERS)
 def test_membership_is_read_as_here(give: Give, values: list[Any], named: str) -> None:
-    records = pa.table({"score": SCORES["tiny floats"], "member": [values[int(each)] for each in INSIDE]})
+    records = pa.table({"score": SCORES["small integers"], "member": [values[int(each)] for each in INSIDE]})
 
     here, there = (macekit.counts(source, member=named) for source in (records.to_reader(), give(records)))
 
@@ -124,7 +124,6 @@ def test_questions_are_answered_from_the_counts_and_no_row_is_collected(give: Gi
     frame, counted = give(RECORDS), macekit.counts(RECORDS, **NAMES)["counts"]
 
     assert macekit.estimate(frame, **NAMES).advantage == macekit.estimate(counts=counted).advantage
-    assert macekit.gate(frame, **NAMES, max_advantage=0.9).decision == "pass"
     both = macekit.compare({"one": frame, "two": frame}, **NAMES)
     here = macekit.compare({"one": {"counts": counted}, "two": {"counts": counted}})
     assert [place.advantage.estimate for place in both.ranking] == [here.ranking[0].advantage.estimate] * 2
@@ -211,10 +210,10 @@ def test_the_same_records_on_both_sides_of_a_frame_do_not_pass(give: Give, score
     once = np.random.default_rng(8).normal(size=2000)
     some = once if scores == "fractions" else (1e9 * once).astype(np.int64)
     half, member = ["a", "b"] * 2000, np.arange(4000) < 2000
-    records = pa.table({"score": np.tile(some, 2), "member": member, "half": half})
+    frame = give(pa.table({"score": np.tile(some, 2), "member": member, "half": half}))
 
     for asked in ({"max_advantage": 0.1}, {"group": "half", "max_group_advantage": 0.2}):
-        assert macekit.gate(give(records), **asked)["undecided_because"] == "sides_share_records"
+        assert macekit.gate(frame, **asked)["undecided_because"] == "sides_share_records"
 
 
 # --- the words of databases ---------------------------------------------------------------------------------
