@@ -77,7 +77,7 @@ def functions(path: str, text: str) -> Iterator[Function]:
                 yield from below(child, f"{name}.")
             elif isinstance(child, ast.ClassDef):
                 yield from below(child, f"{prefix}{child.name}.")
-            else:
+            elif not isinstance(child, ast.expr):  # which holds no function with a name
                 yield from below(child, prefix)
 
     yield from below(ast.parse(text), "")
@@ -89,6 +89,8 @@ def places(fault: Fault, tree: Path) -> list[Function]:
 
     def named(file: str) -> list[Function]:
         text = (tree / file).read_text()
+        if fault.old not in text:
+            return []
         of_name = [function for function in functions(file, text) if function.name == name]
         return [each for each in of_name if each.parts_of(text)[1].count(fault.old) > fault.nth]
 
