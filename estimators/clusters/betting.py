@@ -326,7 +326,7 @@ PART_UP = 0.75
 CLAIMS = (24, 96)
 """Claims of a rate that are looked at, evenly from 0 to 1: for every rule, then for those that may be the best."""
 
-NEAR = 0.8  # rules are looked at more closely if they came as near to the best as so many of these steps
+NEAR = 1.0  # rules are looked at more closely if they came as near to the best as so many of these steps
 
 MOST_SHARES = 40
 """Shares of a side, of which each is a mean over clusters where there are more; no fortune then leaves the floats."""
@@ -359,16 +359,16 @@ def _few(shares: Floats) -> Floats:
 
 
 def _least(members: Floats, nonmembers: Floats, prior: float, alpha: float, claims: int) -> Floats:
-    """For each rule the least sum over claims of the first rate; the second is taken at the claim below."""
+    """For each rule the least sum of both rates that stand, each at the claim below: so may all between."""
     grid = np.linspace(0.0, 1.0, claims + 1)
     first, second = (_fortunes_against(side, grid) for side in (members, nonmembers))
     # the least claim of the second rate at which its fortune leaves both together below 1/alpha
     left = -log(alpha) - first
     best = np.ones(len(members))
-    for i, claim in enumerate(grid):
+    for i in range(len(grid)):
         first_refused = np.argmax(second < left[:, i : i + 1], axis=1)
         open_ = second.min(axis=1) < left[:, i]
-        value = prior * claim + (1.0 - prior) * grid[np.maximum(first_refused - 1, 0)]
+        value = prior * grid[max(i - 1, 0)] + (1.0 - prior) * grid[np.maximum(first_refused - 1, 0)]
         best = np.where(open_, np.minimum(best, value), best)
     return best
 

@@ -120,7 +120,8 @@ class Accuracy:
 
         Where few clusters err, their variance says little: it is then taken to be that which the scores' likeness
         makes, ``alike`` times that of independent rows, and where hardly one does, that of clusters which err as a
-        whole. Of the best rule (``is_best``) the opposite guesses are reweighted, for an upper end.
+        whole. Of the best rule (``is_best``) the opposite guesses are reweighted, for an upper end; if it makes one
+        guess of all rows, as among few values that both sides have alike, they say nothing of how rows hang together.
         """
         rows = np.ones(clusters.rows, dtype=np.bool_) if judged_rows is None else judged_rows
         mass = np.where(rows, weights, 0.0)
@@ -140,7 +141,7 @@ class Accuracy:
             heaviest = max(float((totals_of(each[side], share[side]) ** 2).sum()) for each in clusters.columns)
             most.append(float(noise[side].max()) * heaviest)
             whole = max(whole, heaviest / prior)
-        doubt = 1.0 / (1.0 + err) ** 2
+        doubt = 1.0 if is_best and noise.max() < ROUNDING else 1.0 / (1.0 + err) ** 2
         least = 1.0 / rows.sum()
         variance = max(value * (1.0 - value), TINY)
         by_scores = DOUBTED / (DOUBTED + err)

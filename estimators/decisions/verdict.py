@@ -69,6 +69,7 @@ Because = Literal[
     "repeated_scores",
     "crowded_cell",
     "one_score_for_all",
+    "integers_as_names",
     "dependent_rows",
     "sides_differ",
     "released_elsewhere",

@@ -15,12 +15,13 @@ from estimators.arrays import Floats, Integers
 from estimators.sample import unlike_sides
 from estimators.sample.common_records import differ_too_little, in_common
 from estimators.sample.frequent import CROWD, RARE, ScoreSample, is_crowded
+from estimators.sample.integers import LEAST, MOST, UNSIGNED, WHOLE
 from estimators.sample.unlike_sides import PRECISION, RANGES, SORTED, SURE, VALUES
 from estimators.statement import Caution
 
 REPEATED, SHARED, SAME = "repeated_scores", "shared_scores", "sides_share_records"
-CROWDED, CONSTANT = "crowded_cell", "one_score_for_all"
-DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED, CONSTANT})
+CROWDED, CONSTANT, UNORDERED = "crowded_cell", "one_score_for_all", "integers_as_names"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED, CONSTANT, UNORDERED})
 """The codes of all cautions about scores."""
 
 SHARED_BY = (
@@ -31,6 +32,9 @@ SHARED_BY = (
 
 EQUAL = "all scores are equal, so they tell nothing, whatever leaks: make sure that this is the score you mean"
 ALL_EQUAL = (Caution(CONSTANT, EQUAL),)
+
+LONG = 19
+"""Signs and digits, at least, of an integer that int64 does not hold."""
 
 NEARLY_HALF = 0.95
 """The part of a half of a side from which records are taken for a half of it where their number is an estimate."""
@@ -266,11 +270,32 @@ def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Intege
         nonmembers: Nonmember records of each.
     """
     if values.dtype.kind not in "iuf":
-        return of_values(members, nonmembers, ordered=False)
+        return (*of_values(members, nonmembers, ordered=False), *_of_integers(values))
     there = members + nonmembers > 0
     values, members, nonmembers = values[there], members[there], nonmembers[there]
     odd = of_values(members, nonmembers, ordered=True)
     return (*unlike_sides.of_membership(values, members, nonmembers), *odd)
+
+
+def _of_integers(names: NDArray[np.generic]) -> tuple[Caution, ...]:
+    """That integers lost their order: some are scores like any, and with others no type of 64 bits holds them all."""
+    if names.dtype.kind != "U" or names.dtype.itemsize < LONG * np.dtype("U1").itemsize:
+        return ()
+    numbers: list[int] = []
+    for name in names.tolist():
+        if not WHOLE.fullmatch(name):
+            return ()
+        numbers.append(int(name))
+    least, most = min(numbers), max(numbers)
+    if (least >= 0 and most <= UNSIGNED) or all(number < LEAST or number > MOST for number in numbers):
+        return ()
+    far = most if most > MOST else least
+    message = (
+        f"with integers such as {far} no 64 bits hold all scores, so that they were counted as names, whose order says "
+        "nothing, and a leak along it is not seen: leave placeholders out or ask with query=continuous; if these are "
+        "names, begin each with a letter"
+    )
+    return (Caution(UNORDERED, message),)
 
 
 def _number(records: int, scale: float) -> str:

@@ -1,5 +1,6 @@
 """Integers that came as two types, brought to one that holds each of them; floats would merge those above 2^53."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,11 @@ from estimators.errors import InputError
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """What int64 holds; uint64 holds twice as many, none of them negative."""
+
+UNSIGNED = 2**64 - 1
+
+WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,299})")
+"""An integer as it is written where no 64 bits hold it, or those beside it."""
 
 LONGEST = 300
 """Zeros that a decimal without a fraction may end in; one with more is beyond what a float holds, or close to it."""

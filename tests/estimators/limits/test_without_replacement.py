@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from estimators.limits import without_replacement
 from estimators.limits.without_replacement import SEARCHED, Border, Side, chernoff_limit, largest_sum
 from tests.cases import each_case
 
@@ -55,6 +56,17 @@ def test_no_set_of_ten_is_missed_more_often_than_said() -> None:
     for one, other in product(range(11), repeat=2):
         missed = limits < (one + other) * side.worth - 1e-12
         assert chances[one] @ missed @ chances[other] <= ALPHA
+
+
+def test_a_law_from_the_table_of_factorials_has_the_digits_of_one_without(monkeypatch) -> None:
+    sides = [(Side(whole, drawn, 1.0), total) for whole, drawn, total in ((40, 13, 7), (900, 899, 450), (9000, 20, 1))]
+    tabled = [side.law(total) for side, total in sides]
+    monkeypatch.setattr(without_replacement, "TABLED", -1)
+
+    for (least, law), (side, total) in zip(tabled, sides, strict=True):
+        again = side.law(total)
+        assert least == again[0]
+        assert law.tolist() == again[1].tolist()
 
 
 def test_a_law_has_its_mean_and_variance_however_large_the_set() -> None:

@@ -343,6 +343,18 @@ def test_one_score_for_all_is_spoken_of(n) -> None:
     assert "one_score_for_all" not in codes(np.zeros(n), np.append(np.zeros(n), 1.0))
 
 
+@each_case("far", [10**19, 10**23, -(10**19)])
+def test_integers_that_lose_their_order_to_one_that_no_64_bits_hold_are_spoken_of(far) -> None:
+    near = [-1, 0, 1] * 40
+    ids = [str(2**64 + at) for at in range(3)] * 40
+
+    assert codes(near, [*near, far], "auto") == ["integers_as_names"]
+    assert "integers_as_names" not in codes(near, [*near, far], "continuous")
+    for names in (ids, ["007", "7", str(2**70)] * 40, ["0", str(2**64 - 1)] * 60, [*ids, "none"]):
+        assert "integers_as_names" not in codes(names, names, "auto")
+    assert "integers_as_names" not in codes([abs(each) for each in near], [1, 10**19] * 60, "auto")  # uint64
+
+
 def test_how_often_rows_repeat_is_that_of_most_of_their_records_and_takes_no_room_for_each_of_them() -> None:
     """By records, and not by values: 4% of these hold nine tenths of the records. A billion came as counts, too."""
     none = np.zeros(1040, dtype=np.int64)
